@@ -1,0 +1,25 @@
+// The command line: parse, call, print. Each subcommand has a file of its own and an add_ function that puts it
+// into the parser; nothing here decides anything.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace smartmig {
+
+// Exit status: 0 done, 1 failed, 2 bad input (one line on standard error, nothing written).
+int run_cli(int argc, char** argv);
+
+// A subcommand sets `action` when it was chosen; it runs after parsing and returns the exit status.
+using Action = std::function<int()>;
+
+void add_gpus(CLI::App& app, Action& action);
+void add_workload(CLI::App& app, Action& action);
+void add_simulate(CLI::App& app, Action& action);
+void add_compare(CLI::App& app, Action& action);
+void add_search_static(CLI::App& app, Action& action);
+
+// Prints "smartmig: MESSAGE" on standard error and returns 2.
+int bad_input(std::string_view message);
+
+}  // namespace smartmig

@@ -1,0 +1,113 @@
+// Boards: what can be cut out of one GPU model, and what that costs. Read from data/boards.json (or a file of
+// the same form); docs/formats/boards.md describes it. Values never change after loading, so any number of
+// threads may read them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace smartmig {
+
+// Compute sizes that a job table has times for (p1g_s .. p7g_s).
+inline constexpr int kSizeCount = 5;
+inline constexpr std::array<int, kSizeCount> kSizes = {1, 2, 3, 4, 7};
+// 1,2,3,4,7 -> 0..4; -1 for anything else.
+constexpr int size_index(int compute_slices) {
+  return compute_slices >= 1 && compute_slices <= 4 ? compute_slices - 1 : compute_slices == 7 ? 4 : -1;
+}
+
+enum class ProfileKind : std::uint8_t { kBase, kMedia, kDoubleMemory, kGraphics, kMediaAll, kNoMedia };
+
+// A kind of GPU instance ("3g.20gb").
+struct Profile {
+  std::string name;
+  int id = 0;  // NVML's profile id; names change with the driver, ids do not.
+  ProfileKind kind = ProfileKind::kBase;
+  int compute_slices = 0;
+  int memory_slices = 0;  // Width of a placement.
+  std::int32_t memory_mib = 0;
+  bool memory_assumed = false;  // Not captured from a board: nominal size.
+  int sms = 0;
+  int max_count = 0;
+  std::array<int, 4> engines{};  // decoders, encoders, jpeg, ofa
+  std::vector<int> starts;       // Legal first memory slices, ascending.
+};
+
+// One legal placement of one profile. A board has at most 64 of them, so a set of slots is one word.
+struct Slot {
+  std::uint8_t profile = 0;  // Index into Board::profiles.
+  std::uint8_t start = 0;
+  std::uint8_t width = 0;
+};
+
+// A set of slots: bit i is Board::slots[i]. What a GPU looks like, or should.
+using SlotSet = std::uint64_t;
+
+// Board power by busy compute slices, and the idle levels of the `real` setting.
+struct BoardPower {
+  std::vector<double> busy_w;  // compute_slices + 1 values; [0] is idle without a process.
+  double context_idle_w = 0;   // A process holds a context, nothing runs.
+  TimeUs context_linger_us = 0;  // How long that level lasts after the last process ends.
+  // `real` on boards measured job by job: context idle + sum of the running jobs' own watts, up to the cap.
+  bool additive = false;
+  double cap_w = 0;
+  bool assumed = false;  // A100's shape scaled to this board's limit; nobody measured it.
+  std::string source;
+};
+
+// Seconds to create and destroy a slice, by compute size (index as kSizes); `real` setting.
+struct BoardTimes {
+  std::array<TimeUs, kSizeCount> create_us{};
+  std::array<TimeUs, kSizeCount> destroy_us{};
+  bool assumed = false;
+  std::string source;
+};
+
+struct Board {
+  std::string name;
+  std::vector<std::string> aliases;
+  std::string architecture;
+  int compute_slices = 0;
+  int memory_slices = 0;
+  int max_instances = 0;
+  int memory_gb = 0;
+  std::array<int, 4> engines_total{};  // -1: not known, not checked.
+  std::vector<Profile> profiles;       // By compute slices, base profiles first among equals.
+  std::vector<Slot> slots;             // By profile, then start.
+  std::vector<SlotSet> conflicts;      // For each slot, the slots that overlap it or exclude it (itself too).
+  BoardPower power;
+  BoardTimes times;
+  // How many times faster a job runs here than on an A100-40GB slice of that size; 1 where nobody measured.
+  std::array<double, kSizeCount> speed_factor{1, 1, 1, 1, 1};
+  bool speed_assumed = true;
+  std::string confidence;  // How sure the geometry is, in the words of the data file.
+  std::string note;
+
+  // The base profile of that compute size, or -1.
+  int base_profile(int compute_slices) const;
+  int largest_profile() const;  // The base profile with the most compute slices.
+};
+
+class BoardTable {
+ public:
+  // The shipped boards; loaded once, then shared.
+  static const BoardTable& shipped();
+  // Parses a boards file; `name` is for error lines.
+  static Result<BoardTable> parse(std::string_view json, const std::string& name);
+
+  // By name or alias, ignoring case; the error suggests the nearest.
+  Result<const Board*> find(std::string_view name) const;
+  const std::vector<Board>& boards() const { return boards_; }
+
+ private:
+  std::vector<Board> boards_;
+};
+
+}  // namespace smartmig

@@ -1,0 +1,67 @@
+// Jobs and the table that holds them. A Job is what a policy may know; its name and the columns we do not
+// understand are kept beside it, since the engine never looks at them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "mig/board.h"
+
+namespace smartmig {
+
+enum class JobKind : std::uint8_t { kInference, kTraining };
+enum class Preemptible : std::uint8_t { kByKind, kNo, kYes };  // kByKind: training yes, inference no.
+
+using JobIndex = std::uint32_t;
+inline constexpr std::uint16_t kNoProfile = 0xffff;
+inline constexpr std::int32_t kByCostModel = -1;
+
+struct Job {
+  TimeUs submit_us = 0;
+  TimeUs deadline_us = 0;
+  std::array<TimeUs, kSizeCount> time_us{};   // On an A100-40GB slice of kSizes[i]; 0: does not run there.
+  std::int32_t memory_mib = 0;                // 0: fits everywhere.
+  std::int32_t checkpoint_ms = kByCostModel;  // To save, before it stops.
+  std::int32_t restore_ms = kByCostModel;     // To load, where it starts again.
+  std::uint16_t profile = kNoProfile;         // Index into the catalogue.
+  JobKind kind = JobKind::kInference;
+  Preemptible preemptible = Preemptible::kByKind;
+};
+static_assert(sizeof(Job) <= 72);
+
+// Strings end to end, one for each row; a table of ten million jobs keeps them in two allocations.
+class TextColumn {
+ public:
+  void push_back(std::string_view text) {
+    bytes_.append(text);
+    ends_.push_back(bytes_.size());
+  }
+  std::string_view operator[](std::size_t i) const {
+    const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
+    return std::string_view(bytes_).substr(begin, ends_[i] - begin);
+  }
+  std::size_t size() const { return ends_.size(); }
+  bool empty() const { return ends_.empty(); }
+
+ private:
+  std::string bytes_;
+  std::vector<std::size_t> ends_;
+};
+
+// Invariants: jobs are in order of submit_us (rows of equal time keep the order of the file); `ids` and
+// `extra` are empty or have one entry for each job.
+struct JobTable {
+  std::vector<Job> jobs;
+  TextColumn ids;             // Empty: job i is called i.
+  std::string extra_header;   // Columns we do not know, as they stood: "user,queue".
+  TextColumn extra;           // Their fields, still as CSV text.
+  double nominal_days = 0;    // The papers' day: 1; a trace: last submit - first submit.
+
+  std::string id(JobIndex job) const { return ids.empty() ? std::to_string(job) : std::string(ids[job]); }
+};
+
+}  // namespace smartmig
