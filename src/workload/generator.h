@@ -1,0 +1,43 @@
+// The papers' workload generator, to the number (docs/model/workload.md), with its choices as options.
+// Everything is drawn from named streams of (seed, day), so that two days share no draw and a day is the same
+// whichever days are generated beside it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "workload/job.h"
+
+namespace smartmig {
+
+// deadline = submit + U(low, high) * time on `size` (on the largest size it runs on where that one is missing).
+struct DeadlineRule {
+  double low = 1;
+  double high = 1.5;
+  int size = 7;
+};
+// "1:1.5" or "1:1.5@1g".
+Result<DeadlineRule> parse_deadline_rule(std::string_view text);
+std::string to_string(const DeadlineRule& rule);
+
+struct GeneratorOptions {
+  bool fixed_rate = false;  // false: the daily curve; true: `count` jobs at `rate` a minute.
+  double rate = 20;         // Multiplies the curve; for fixed_rate, jobs a minute.
+  int days = 1;             // On end, from midnight; daily curve only.
+  int count = 0;            // Jobs; fixed_rate only.
+  std::uint64_t seed = 1;
+  std::uint64_t day = 0;    // The number of the stream.
+  DeadlineRule deadlines;
+  double training_share = 0.2;
+  bool linear_speeds = false;              // Speed k on size k, in place of the papers' four profiles.
+  std::array<double, 24> rate_per_minute;  // By hour of day, before `rate`.
+
+  GeneratorOptions();  // The papers' values.
+};
+
+JobTable generate(const GeneratorOptions& options);
+
+}  // namespace smartmig
