@@ -1,0 +1,62 @@
+// A second, slow and obvious implementation of docs/model/semantics.md, to hold the engine against. It shares only
+// base/, mig/ and workload/ with the engine, recomputes everything at every instant, and prefers plain loops
+// over all jobs and slices to any data structure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "mig/board.h"
+#include "mig/layout.h"
+#include "workload/catalogue.h"
+#include "workload/job.h"
+
+namespace smartmig::reference {
+
+enum class Preemption { kFree, kCheckpoint, kNone };
+
+struct Costs {
+  bool timed_operations = false;     // `real`: create and destroy take the board's times.
+  TimeUs deadline_cut_us = 0;        // `paper`: 4 s.
+  TimeUs checkpoint_us[2] = {0, 0};  // By JobKind, where the job's column says nothing.
+  TimeUs restore_us[2] = {0, 0};
+  bool job_columns = false;  // `real`: the job's own checkpoint_ms and restore_ms count; else both are 0.
+  bool real_power = false;   // Idle levels and boards measured job by job.
+};
+
+struct GpuEvent {
+  TimeUs at_us = 0;
+  int gpu = 0;
+  bool fail = true;  // false: return
+};
+
+struct Setup {
+  std::vector<const Board*> gpus;
+  const JobTable* jobs = nullptr;
+  std::string partitioner;  // none, static, day-night, count, greedy
+  std::string placer;       // "" with greedy
+  // static: layouts[0], one for each GPU; day-night: layouts[k] from times_us[k] of the day on.
+  std::vector<std::vector<std::string>> layouts;
+  std::vector<TimeUs> times_us;
+  Preemption preemption = Preemption::kFree;
+  Costs costs;
+  std::vector<GpuEvent> events;
+  double energy_weight = 2e-7;
+  double estimate_sigma = 0;
+  std::uint64_t seed = 1;  // Streams: Random(seed, "random placer"), Random(seed, "estimate error").
+};
+
+struct Outcome {
+  std::vector<TimeUs> finish_us;    // One for each job; -1: never finished (nothing left that could happen).
+  std::vector<TimeUs> deadline_us;  // After what the costs took off.
+  double energy_j = 0;
+  long events = 0;
+  long repartitions = 0;
+  long preemptions = 0;
+};
+
+Outcome run(const Setup& setup);
+
+}  // namespace smartmig::reference
