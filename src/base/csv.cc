@@ -8,16 +8,24 @@
 namespace smartmig {
 
 Result<CsvReader> CsvReader::open(std::string_view text, std::string name, char separator) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // A byte-order mark, as spreadsheets write.
+  if (text.starts_with("\xef\xbb\xbf"))
+    text.remove_prefix(3);  // A byte-order mark, as spreadsheets write.
   CsvReader reader(text, std::move(name), separator);
   if (!reader.read_row()) {
     if (reader.error_) return tl::unexpected<Error>(*reader.error_);
     return fail("{}: is empty, expected a header line", reader.name_);
   }
+  reader.header_line_ = reader.line_;
   for (std::string_view field : reader.fields_) {
     std::string column(trim(field));
+    // It would break the error lines that name it.
+    if (column.find_first_of("\r\n") != std::string::npos) {
+      return fail("{}:{}: column {} has a line break in its name", reader.name_, reader.line_,
+                  in_quotes(column));
+    }
     if (!column.empty() && reader.find(column)) {
-      return fail("{}:{}: column {} stands twice in the header", reader.name_, reader.line_, column);
+      return fail("{}:{}: column {} stands twice in the header", reader.name_, reader.line_,
+                  in_quotes(column));
     }
     reader.columns_.push_back(std::move(column));
   }
@@ -32,14 +40,14 @@ std::optional<std::size_t> CsvReader::find(std::string_view column) const {
 
 Result<std::size_t> CsvReader::require(std::string_view column) const {
   if (const auto at = find(column)) return *at;
-  return fail("{}:1: column {} is missing from the header", name_, column);
+  return fail("{}:{}: column {} is missing from the header", name_, header_line_, column);
 }
 
 bool CsvReader::next() {
   if (error_ || !read_row()) return false;
   if (fields_.size() == columns_.size()) return true;
-  error_ = Error{fmt::format("{}:{}: {} fields, expected {} as in the header", name_, line_, fields_.size(),
-                             columns_.size())};
+  error_ = Error{fmt::format("{}:{}: {} fields, expected {} as in the header", name_, line_,
+                             fields_.size(), columns_.size())};
   return false;
 }
 
@@ -50,7 +58,8 @@ bool CsvReader::read_row() {
     if (rest_.empty()) return false;
     const void* newline = std::memchr(rest_.data(), '\n', rest_.size());
     const std::size_t length =
-        newline ? static_cast<std::size_t>(static_cast<const char*>(newline) - rest_.data()) : rest_.size();
+        newline ? static_cast<std::size_t>(static_cast<const char*>(newline) - rest_.data())
+                : rest_.size();
     std::string_view row = rest_.substr(0, length);
     line_ = next_line_;
     if (std::memchr(row.data(), '"', row.size())) return read_quoted_row();
@@ -71,7 +80,6 @@ bool CsvReader::read_row() {
 }
 
 bool CsvReader::read_quoted_row() {
-  unquoted_.reserve(columns_.size() + 64);  // Views into it must not move.
   for (;;) {
     if (rest_.starts_with('"')) {
       std::size_t close = 1;
@@ -88,7 +96,7 @@ bool CsvReader::read_quoted_row() {
       }
       std::string_view inner = rest_.substr(1, close - 1);
       next_line_ += static_cast<std::size_t>(std::count(inner.begin(), inner.end(), '\n'));
-      if (doubled && unquoted_.size() < unquoted_.capacity()) {
+      if (doubled) {
         std::string& text = unquoted_.emplace_back();
         for (std::size_t i = 0; i < inner.size(); ++i) {
           text.push_back(inner[i]);
@@ -100,7 +108,8 @@ bool CsvReader::read_quoted_row() {
       rest_.remove_prefix(close + 1);
     } else {
       const char stops[] = {separator_, '\n', '\0'};
-      const std::size_t stop = std::min(rest_.find_first_of(std::string_view(stops, 2)), rest_.size());
+      const std::size_t stop =
+          std::min(rest_.find_first_of(std::string_view(stops, 2)), rest_.size());
       std::string_view field = rest_.substr(0, stop);
       if (field.ends_with('\r')) field.remove_suffix(1);
       fields_.push_back(field);
@@ -127,8 +136,8 @@ Result<double> CsvReader::number(std::size_t column, double low, double high) co
 }
 
 Error CsvReader::bad_field(std::size_t column, std::string_view expected) const {
-  return Error{fmt::format("{}:{}: {}: found '{}', expected {}", name_, line_, columns_[column],
-                           fields_[column].substr(0, 40), expected)};
+  return Error{fmt::format("{}:{}: {}: found {}, expected {}", name_, line_, columns_[column],
+                           in_quotes(fields_[column]), expected)};
 }
 
 }  // namespace smartmig

@@ -1,6 +1,7 @@
-// Reads comma-separated text (RFC 4180: quotes, doubled quotes, CRLF) with a header, one row at a time and
-// without copying. Fields are views into the text, or into the reader for a quoted field with doubled
-// quotes; both live until the next call of next(). Every error names the file, the line and the column.
+// Reads comma-separated text (RFC 4180: quotes, doubled quotes, CRLF) with a header, one row at a
+// time and without copying. Fields are views into the text, or into the reader for a quoted field
+// with doubled quotes; both live until the next call of next(). Every error names the file, the
+// line and the column.
 //
 //   auto csv = CsvReader::open(text, "jobs.csv", ',');
 //   auto id = csv->require("id");                 // column index, or an error that names the file
@@ -8,6 +9,7 @@
 //   if (csv->error()) ...
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +28,8 @@ class CsvReader {
   std::optional<std::size_t> find(std::string_view column) const;
   Result<std::size_t> require(std::string_view column) const;
 
-  // Goes to the next row that is not blank; false at the end or at an error (a short or long row, an open quote).
+  // Goes to the next row that is not blank; false at the end or at an error (a short or long row,
+  // an open quote).
   bool next();
   const std::optional<Error>& error() const { return error_; }
 
@@ -34,7 +37,8 @@ class CsvReader {
   std::size_t line() const { return line_; }  // of the present row, from 1
   const std::string& name() const { return name_; }
 
-  // The field as a finite number in [low, high]; the error names file, line, column, what was found and expected.
+  // The field as a finite number in [low, high]; the error names file, line, column, what was found
+  // and expected.
   Result<double> number(std::size_t column, double low, double high) const;
   // An error about this field: "jobs.csv:7: deadline_s: found '3', expected ...".
   Error bad_field(std::size_t column, std::string_view expected) const;
@@ -50,9 +54,11 @@ class CsvReader {
   char separator_;
   std::size_t line_ = 0;
   std::size_t next_line_ = 1;
+  std::size_t header_line_ = 1;
   std::vector<std::string> columns_;
   std::vector<std::string_view> fields_;
-  std::vector<std::string> unquoted_;  // Owns fields that had doubled quotes.
+  std::deque<std::string>
+      unquoted_;  // Owns fields that had doubled quotes; a deque, as views into it must not move.
   std::optional<Error> error_;
 };
 

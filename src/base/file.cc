@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -19,14 +20,22 @@ bool is_gzip(std::string_view bytes) {
 
 std::string gzip(std::string_view bytes) {
   z_stream stream{};
-  // 15 + 16: the largest window, with a gzip header. No name and no time in it: the same bytes every time.
+  // 15 + 16: the largest window, with a gzip header. No name and no time in it: the same bytes
+  // every time.
   SM_CHECK(deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
   std::string out(deflateBound(&stream, bytes.size()), '\0');
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
-  stream.avail_in = static_cast<uInt>(bytes.size());
   stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  SM_CHECK(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  // zlib counts what is available in 32 bits, so a large text goes in and out by pieces.
+  constexpr std::size_t kPiece = std::size_t{1} << 30;
+  int status = Z_OK;
+  while (status == Z_OK) {
+    const std::size_t left = bytes.size() - stream.total_in;
+    stream.avail_in = static_cast<uInt>(std::min(left, kPiece));
+    stream.avail_out = static_cast<uInt>(std::min(out.size() - stream.total_out, kPiece));
+    status = deflate(&stream, left <= kPiece ? Z_FINISH : Z_NO_FLUSH);
+  }
+  SM_CHECK(status == Z_STREAM_END);
   out.resize(stream.total_out);
   deflateEnd(&stream);
   return out;

@@ -68,6 +68,18 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   return best;
 }
 
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  std::string out = "'";
+  for (char c : text.substr(0, kLongest)) {
+    // Bytes over 127 are left alone: names may be UTF-8.
+    const auto byte = static_cast<unsigned char>(c);
+    out.push_back(byte < 32 || byte == 127 ? '?' : c);
+  }
+  out += text.size() > kLongest ? "...'" : "'";
+  return out;
+}
+
 std::string suggestion(std::string_view word, std::span<const std::string> candidates) {
   const std::string near = nearest(word, candidates);
   if (!near.empty()) return fmt::format("; did you mean '{}'?", near);
