@@ -1,6 +1,6 @@
-// Boards: what can be cut out of one GPU model, and what that costs. Read from data/boards.json (or a file of
-// the same form); docs/formats/boards.md describes it. Values never change after loading, so any number of
-// threads may read them.
+// Boards: what can be cut out of one GPU model, and what that costs. Read from data/boards.json (or
+// a file of the same form); docs/formats/boards.md describes it. Values never change after loading,
+// so any number of threads may read them.
 #pragma once
 
 #include <array>
@@ -20,10 +20,19 @@ inline constexpr int kSizeCount = 5;
 inline constexpr std::array<int, kSizeCount> kSizes = {1, 2, 3, 4, 7};
 // 1,2,3,4,7 -> 0..4; -1 for anything else.
 constexpr int size_index(int compute_slices) {
-  return compute_slices >= 1 && compute_slices <= 4 ? compute_slices - 1 : compute_slices == 7 ? 4 : -1;
+  return compute_slices >= 1 && compute_slices <= 4 ? compute_slices - 1
+         : compute_slices == 7                      ? 4
+                                                    : -1;
 }
 
-enum class ProfileKind : std::uint8_t { kBase, kMedia, kDoubleMemory, kGraphics, kMediaAll, kNoMedia };
+enum class ProfileKind : std::uint8_t {
+  kBase,
+  kMedia,
+  kDoubleMemory,
+  kGraphics,
+  kMediaAll,
+  kNoMedia
+};
 
 // A kind of GPU instance ("3g.20gb").
 struct Profile {
@@ -40,7 +49,8 @@ struct Profile {
   std::vector<int> starts;       // Legal first memory slices, ascending.
 };
 
-// One legal placement of one profile. A board has at most 64 of them, so a set of slots is one word.
+// One legal placement of one profile. A board has at most 64 of them, so a set of slots is one
+// word.
 struct Slot {
   std::uint8_t profile = 0;  // Index into Board::profiles.
   std::uint8_t start = 0;
@@ -52,14 +62,19 @@ using SlotSet = std::uint64_t;
 
 // Board power by busy compute slices, and the idle levels of the `real` setting.
 struct BoardPower {
-  std::vector<double> busy_w;  // compute_slices + 1 values; [0] is idle without a process.
-  double context_idle_w = 0;   // A process holds a context, nothing runs.
+  std::vector<double> busy_w;    // compute_slices + 1 values; [0] is idle without a process.
+  double context_idle_w = 0;     // A process holds a context, nothing runs.
   TimeUs context_linger_us = 0;  // How long that level lasts after the last process ends.
-  // `real` on boards measured job by job: context idle + sum of the running jobs' own watts, up to the cap.
+  // `real` on boards measured job by job: context idle + sum of the running jobs' own watts, up to
+  // the cap.
   bool additive = false;
   double cap_w = 0;
+  double limit_w = 0;      // What boards come with.
+  double min_limit_w = 0;  // What an operator may set; 0 where not known.
+  double max_limit_w = 0;
   bool assumed = false;  // A100's shape scaled to this board's limit; nobody measured it.
   std::string source;
+  std::string note;
 };
 
 // Seconds to create and destroy a slice, by compute size (index as kSizes); `real` setting.
@@ -70,24 +85,42 @@ struct BoardTimes {
   std::string source;
 };
 
+// What the live controller must know of switching MIG mode.
+struct MigMode {
+  bool toggle_needs_reset = true;
+  bool survives_reboot = false;
+  bool instances_survive_reboot = false;
+};
+
 struct Board {
   std::string name;
   std::vector<std::string> aliases;
+  std::vector<std::string> pci_ids;  // "0x20B010DE": device, then vendor, as NVML's pciDeviceId.
   std::string architecture;
   int compute_slices = 0;
   int memory_slices = 0;
   int max_instances = 0;
   int memory_gb = 0;
+  int sms = 0;                         // With MIG on.
   std::array<int, 4> engines_total{};  // -1: not known, not checked.
   std::vector<Profile> profiles;       // By compute slices, base profiles first among equals.
   std::vector<Slot> slots;             // By profile, then start.
-  std::vector<SlotSet> conflicts;      // For each slot, the slots that overlap it or exclude it (itself too).
+  std::vector<SlotSet>
+      conflicts;  // For each slot, the slots that overlap it or exclude it (itself too).
+  std::vector<SlotSet> profile_slots;  // For each profile, its slots.
+  // Profiles in the order of layout names: most compute slices, then most memory slices, then as in
+  // `profiles`.
+  std::vector<std::uint8_t> largest_first;
   BoardPower power;
   BoardTimes times;
-  // How many times faster a job runs here than on an A100-40GB slice of that size; 1 where nobody measured.
+  // How many times faster a job runs here than on an A100-40GB slice of that size; 1 where nobody
+  // measured.
   std::array<double, kSizeCount> speed_factor{1, 1, 1, 1, 1};
   bool speed_assumed = true;
-  std::string confidence;  // How sure the geometry is, in the words of the data file.
+  MigMode mig_mode;
+  std::vector<std::string> rules;  // In words; those that can be enforced are in `conflicts`.
+  std::string confidence;          // How sure the geometry is, in the words of the data file.
+  std::string source;              // Of the geometry.
   std::string note;
 
   // The base profile of that compute size, or -1.
@@ -102,7 +135,8 @@ class BoardTable {
   // Parses a boards file; `name` is for error lines.
   static Result<BoardTable> parse(std::string_view json, const std::string& name);
 
-  // By name or alias, ignoring case; the error suggests the nearest.
+  // By name or alias, ignoring case; the error suggests the nearest. The board lives as long as the
+  // table.
   Result<const Board*> find(std::string_view name) const;
   const std::vector<Board>& boards() const { return boards_; }
 
