@@ -1,6 +1,6 @@
-// The papers' workload generator, to the number (docs/model/workload.md), with its choices as options.
-// Everything is drawn from named streams of (seed, day), so that two days share no draw and a day is the same
-// whichever days are generated beside it.
+// The papers' workload generator, to the number (docs/model/workload.md), with its choices as
+// options. Everything is drawn from named streams of (seed, day), so that two days share no draw
+// and a day is the same whichever days are generated beside it.
 #pragma once
 
 #include <array>
@@ -8,20 +8,24 @@
 #include <string>
 #include <string_view>
 
+#include "base/random.h"
 #include "base/result.h"
 #include "workload/job.h"
 
 namespace smartmig {
 
-// deadline = submit + U(low, high) * time on `size` (on the largest size it runs on where that one is missing).
+// deadline = submit + U(low, high) * time on `size` (on the largest size it runs on where that one
+// is missing).
 struct DeadlineRule {
   double low = 1;
   double high = 1.5;
   int size = 7;
 };
-// "1:1.5" or "1:1.5@1g".
+// "1:1.5" or "1:1.5@1g"; 0 <= low <= high <= 1e6.
 Result<DeadlineRule> parse_deadline_rule(std::string_view text);
 std::string to_string(const DeadlineRule& rule);
+// A deadline for a job whose submit time and times on slices are set; one draw.
+TimeUs draw_deadline(const DeadlineRule& rule, const Job& job, Random& random);
 
 struct GeneratorOptions {
   bool fixed_rate = false;  // false: the daily curve; true: `count` jobs at `rate` a minute.
@@ -29,15 +33,20 @@ struct GeneratorOptions {
   int days = 1;             // On end, from midnight; daily curve only.
   int count = 0;            // Jobs; fixed_rate only.
   std::uint64_t seed = 1;
-  std::uint64_t day = 0;    // The number of the stream.
+  std::uint64_t day = 0;  // The number of the stream.
   DeadlineRule deadlines;
   double training_share = 0.2;
-  bool linear_speeds = false;              // Speed k on size k, in place of the papers' four profiles.
-  std::array<double, 24> rate_per_minute;  // By hour of day, before `rate`.
+  bool linear_speeds = false;  // Speed k on size k, in place of the papers' four profiles.
+  // By hour of day, before `rate`. In an hour of 0 no gap begins; the one before it may end there.
+  std::array<double, 24> rate_per_minute;
 
   GeneratorOptions();  // The papers' values.
 };
 
+// One line that names the option out of range. At most 1e8 jobs are expected, and 100 years.
+Result<void> check_options(const GeneratorOptions& options);
+
+// Jobs in order of arrival. The options must pass check_options(); anything else is a bug of the caller.
 JobTable generate(const GeneratorOptions& options);
 
 }  // namespace smartmig
