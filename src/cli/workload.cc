@@ -1,0 +1,92 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/workload_options.h"
+#include "workload/stats.h"
+
+namespace smartmig {
+namespace {
+
+struct WorkloadCommand {
+  WorkloadOptions options;
+  std::string out_file;  // "": standard output.
+  bool json = false;
+};
+
+void print(std::FILE* to, std::string_view text) { std::fwrite(text.data(), 1, text.size(), to); }
+
+void print_report(std::FILE* to, const SanityReport& report, bool json) {
+  print(to, json ? to_json(report).dump(2) + "\n" : to_text(report));
+}
+
+// The table goes to the file or to standard output, the report to standard error; as JSON it takes
+// standard output, which must be free then.
+int write_table(const WorkloadCommand& command, const JobTable& table, const SanityReport& report) {
+  if (command.json && command.out_file.empty()) {
+    return bad_input("--json: needs --out-file, as standard output holds the job table");
+  }
+  const std::string text = format_job_table(table);
+  if (command.out_file.empty()) {
+    print(stdout, text);
+  } else if (const auto written = write_file(command.out_file, text); !written) {
+    return bad_input(written.error().message);
+  }
+  print_report(command.json ? stdout : stderr, report, command.json);
+  return 0;
+}
+
+int run_generate(const WorkloadCommand& command) {
+  const auto table = make_jobs(command.options, 0);
+  if (!table) return bad_input(table.error().message);
+  const std::string source = fmt::format(
+      "generated: {}, seed {}", command.options.workload.value_or("paper"), command.options.seed);
+  return write_table(command, *table, {source, std::nullopt, std::nullopt, measure(*table)});
+}
+
+int run_import(const WorkloadCommand& command) {
+  const auto imported = import_jobs(command.options);
+  if (!imported) return bad_input(imported.error().message);
+  return write_table(command, imported->table, sanity_report(command.options.jobs, *imported));
+}
+
+int run_stats(const WorkloadCommand& command) {
+  const auto imported = import_jobs(command.options);
+  if (!imported) return bad_input(imported.error().message);
+  print_report(stdout, sanity_report(command.options.jobs, *imported), command.json);
+  return 0;
+}
+
+}  // namespace
+
+void add_workload(CLI::App& app, Action& action) {
+  CLI::App* workload = app.add_subcommand("workload", "Make, convert and look at job tables");
+  workload->require_subcommand(1);
+  const auto add = [&](const char* name, const char* what, int (*run)(const WorkloadCommand&)) {
+    CLI::App* sub = workload->add_subcommand(name, what);
+    auto command = std::make_shared<WorkloadCommand>();
+    sub->callback([&action, command, run] { action = [command, run] { return run(*command); }; });
+    sub->add_flag("--json", command->json, "Print the report as JSON");
+    add_drawn_options(*sub, command->options);
+    return std::pair(sub, command);
+  };
+  const auto [generate, generated] =
+      add("generate", "A job table from the papers' generator", run_generate);
+  add_generator_options(*generate, generated->options);
+  const auto [import, imported] = add("import", "A job table from a trace", run_import);
+  const auto [stats, looked] = add("stats", "A sanity report on a job table or a trace", run_stats);
+  for (const auto& [sub, command] : {std::pair(import, imported), std::pair(stats, looked)}) {
+    sub->add_option("file", command->options.jobs, "Job table or trace, plain or gzip")->required();
+    add_fill_options(*sub, command->options);
+  }
+  for (const auto& [sub, command] : {std::pair(generate, generated), std::pair(import, imported)}) {
+    sub->add_option("--out-file", command->out_file,
+                    "Where to write the job table; .gz packs it (standard output)");
+  }
+}
+
+}  // namespace smartmig

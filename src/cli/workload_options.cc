@@ -1,0 +1,229 @@
+#include "cli/workload_options.h"
+
+#include <numeric>
+
+#include "base/text.h"
+#include "workload/catalogue.h"
+#include "workload/generator.h"
+#include "workload/profile_pool.h"
+
+namespace smartmig {
+namespace {
+
+constexpr double kPaperRate = 20;  // 8 GPUs; DESIGN's defaults, as the two below.
+constexpr double kFixedRate = 8;   // Jobs a minute.
+constexpr int kFixedCount = 50;
+
+// An error of another layer, with the option before it.
+template <class T>
+tl::unexpected<Error> about(std::string_view option, const Result<T>& failed) {
+  return fail("{}: {}", option, failed.error().message);
+}
+
+// The first option of a list that the user gave.
+struct Given {
+  std::string_view option;
+  bool given;
+};
+std::string_view first_given(std::initializer_list<Given> options) {
+  for (const Given& option : options) {
+    if (option.given) return option.option;
+  }
+  return {};
+}
+
+Result<DeadlineRule> deadline_rule(const WorkloadOptions& options) {
+  const std::string text = options.deadlines.value_or("1:1.5");
+  const auto rule = parse_deadline_rule(text);
+  // The message starts with "deadlines: ".
+  if (!rule) return fail("--{}", rule.error().message);
+  return rule;
+}
+
+Result<double> training_share(const WorkloadOptions& options) {
+  const double share = options.training_share.value_or(.2);
+  if (share >= 0 && share <= 1) return share;
+  return fail("--training-share: found {}, expected a number from 0 to 1", share);
+}
+
+Result<GeneratorOptions> generator_options(const WorkloadOptions& options, std::uint64_t day) {
+  GeneratorOptions generator;
+  const std::string workload = options.workload.value_or("paper");
+  generator.fixed_rate = workload == "paper-fixed";
+  if (!generator.fixed_rate && workload != "paper") {
+    const std::string known[] = {"paper", "paper-fixed"};
+    return fail("--workload: found {}, expected paper or paper-fixed{}", in_quotes(workload),
+                nearest(workload, known).empty() ? "" : suggestion(workload, known));
+  }
+  const auto misplaced =
+      first_given({{"--format", options.format.has_value()},
+                   {"--assign-profiles", options.assign_profiles.has_value()},
+                   {"--right-size", options.right_size},
+                   {"--memory", options.memory.has_value()},
+                   {"--multi-gpu", options.multi_gpu.has_value()},
+                   {"--swf-procs-per-gpu", options.swf_procs_per_gpu.has_value()}});
+  if (!misplaced.empty()) return fail("{}: is for traces, expected --jobs beside it", misplaced);
+  if (options.count && !generator.fixed_rate) {
+    return fail("--count: is for --workload paper-fixed; --days says how long paper is");
+  }
+  generator.rate = options.rate.value_or(generator.fixed_rate ? kFixedRate : kPaperRate);
+  generator.days = options.days;
+  generator.count = options.count.value_or(kFixedCount);
+  generator.seed = options.seed;
+  generator.day = day;
+  if (!(generator.rate > 0)) {
+    return fail("--rate: found {}, expected a number above 0", generator.rate);
+  }
+  if (generator.days < 1) return fail("--days: found {}, expected 1 or more", generator.days);
+  if (generator.count < 1) return fail("--count: found {}, expected 1 or more", generator.count);
+
+  const std::string speeds = options.speeds.value_or("paper");
+  generator.linear_speeds = speeds == "linear";
+  if (!generator.linear_speeds && speeds != "paper") {
+    return fail("--speeds: found {}, expected paper or linear", in_quotes(speeds));
+  }
+  if (options.curve) {
+    if (generator.fixed_rate) return fail("--curve: is for --workload paper");
+    const auto curve = find_curve(*options.curve);
+    if (!curve) return about("--curve", curve);
+    // The papers' mean rate, so that --rate means the same load on every curve.
+    auto& rates = generator.rate_per_minute;
+    const double mean = std::accumulate(rates.begin(), rates.end(), 0.0) / 24;
+    for (std::size_t hour = 0; hour < rates.size(); ++hour) {
+      rates[hour] = mean * (*curve)->by_hour[hour];
+    }
+  }
+  const auto rule = deadline_rule(options);
+  if (!rule) return pass_on(rule);
+  generator.deadlines = *rule;
+  const auto share = training_share(options);
+  if (!share) return pass_on(share);
+  generator.training_share = *share;
+  // What is left are limits of size; their messages start with the name of an option.
+  if (const auto checked = check_options(generator); !checked)
+    return fail("--{}", checked.error().message);
+  return generator;
+}
+
+Result<ImportOptions> import_options(const WorkloadOptions& options) {
+  ImportOptions import;
+  if (options.format) {
+    const auto format = parse_trace_format(*options.format);
+    if (!format) return about("--format", format);
+    import.format = *format;
+  }
+  if (options.swf_procs_per_gpu) {
+    const double processors = *options.swf_procs_per_gpu;
+    if (!(processors > 0 && processors <= 1e6)) {
+      return fail("--swf-procs-per-gpu: found {}, expected a number above 0, at most 1e6",
+                  processors);
+    }
+    import.swf_procs_per_gpu = processors;
+  }
+  FillOptions& fill = import.fill;
+  fill.seed = options.seed;
+  const auto rule = deadline_rule(options);
+  if (!rule) return pass_on(rule);
+  fill.deadlines = *rule;
+  const auto share = training_share(options);
+  if (!share) return pass_on(share);
+  fill.training_share = *share;
+  fill.profiles = options.assign_profiles.value_or("paper");
+  if (const auto pool = ProfilePool::parse(fill.profiles); !pool)
+    return about("--assign-profiles", pool);
+  fill.right_size = options.right_size;
+  const auto memory = parse_memory_rule(options.memory.value_or("trace"));
+  if (!memory) return about("--memory", memory);
+  fill.memory = *memory;
+  const auto multi_gpu = parse_multi_gpu(options.multi_gpu.value_or("drop"));
+  if (!multi_gpu) return about("--multi-gpu", multi_gpu);
+  fill.multi_gpu = *multi_gpu;
+  return import;
+}
+
+// A rule has nothing to fill in a job table; to ignore it would mislead.
+std::string_view rule_given(const WorkloadOptions& options) {
+  return first_given({{"--deadlines", options.deadlines.has_value()},
+                      {"--training-share", options.training_share.has_value()},
+                      {"--assign-profiles", options.assign_profiles.has_value()},
+                      {"--right-size", options.right_size},
+                      {"--memory", options.memory.has_value()},
+                      {"--multi-gpu", options.multi_gpu.has_value()},
+                      {"--swf-procs-per-gpu", options.swf_procs_per_gpu.has_value()}});
+}
+
+}  // namespace
+
+void add_drawn_options(CLI::App& app, WorkloadOptions& options) {
+  app.add_option("--seed", options.seed, "Seed of everything drawn at random (1)");
+  app.add_option("--deadlines", options.deadlines,
+                 "LOW:HIGH[@SIZE]: deadline = submit + U(LOW,HIGH) x time on SIZE (1:1.5, on 7g)");
+  app.add_option("--training-share", options.training_share,
+                 "Share of training jobs, where the source does not say (0.2)");
+}
+
+void add_generator_options(CLI::App& app, WorkloadOptions& options) {
+  app.add_option("--workload", options.workload,
+                 "paper: daily curve; paper-fixed: fixed rate (paper)");
+  app.add_option("--days", options.days, "Days on end (1)");
+  app.add_option("--rate", options.rate,
+                 "Multiplies the daily curve (20); for paper-fixed, jobs a minute (8)");
+  app.add_option("--count", options.count, "Jobs, for paper-fixed (50)");
+  app.add_option("--speeds", options.speeds, "paper: the papers' four profiles; linear (paper)");
+  app.add_option("--curve", options.curve,
+                 "Another hour-of-day curve, by name; the mean rate stays the papers'");
+}
+
+void add_fill_options(CLI::App& app, WorkloadOptions& options) {
+  app.add_option("--format", options.format,
+                 "jobs, csv, openb, swf or sacct (by the file's first line)");
+  app.add_option("--assign-profiles", options.assign_profiles,
+                 "Speeds for a trace: a set of the catalogue, profile names, or linear (paper)");
+  app.add_flag("--right-size", options.right_size,
+               "A job that asked for a fraction of a GPU does not run on less than it");
+  app.add_option("--memory", options.memory,
+                 "Memory for a trace: trace, none, or profile (trace: what it says)");
+  app.add_option("--multi-gpu", options.multi_gpu,
+                 "Jobs on several GPUs: drop, one (run on one), split (one job for each) (drop)");
+  app.add_option("--swf-procs-per-gpu", options.swf_procs_per_gpu,
+                 "Processors of an SWF file that make a GPU (by its header, else 1)");
+}
+
+void add_workload_options(CLI::App& app, WorkloadOptions& options) {
+  app.add_option("--jobs", options.jobs, "A job table or a trace, plain or gzip");
+  add_generator_options(app, options);
+  app.get_option("--days")->excludes("--jobs");
+  add_drawn_options(app, options);
+  add_fill_options(app, options);
+}
+
+Result<Imported> import_jobs(const WorkloadOptions& options) {
+  const auto misplaced = first_given({{"--workload", options.workload.has_value()},
+                                      {"--rate", options.rate.has_value()},
+                                      {"--count", options.count.has_value()},
+                                      {"--speeds", options.speeds.has_value()},
+                                      {"--curve", options.curve.has_value()}});
+  if (!misplaced.empty())
+    return fail("{}: is for the generator, expected no --jobs beside it", misplaced);
+  const auto import = import_options(options);
+  if (!import) return pass_on(import);
+  auto imported = import_jobs(options.jobs, *import);
+  if (!imported) return pass_on(imported);
+  if (const auto rule = rule_given(options); !imported->report && !rule.empty()) {
+    return fail("{}: is for traces, but {} is a job table and has everything", rule, options.jobs);
+  }
+  return imported;
+}
+
+Result<JobTable> make_jobs(const WorkloadOptions& options, std::uint64_t day) {
+  if (options.jobs.empty()) {
+    const auto generator = generator_options(options, day);
+    if (!generator) return pass_on(generator);
+    return generate(*generator);
+  }
+  auto imported = import_jobs(options);
+  if (!imported) return pass_on(imported);
+  return std::move(imported->table);
+}
+
+}  // namespace smartmig

@@ -1,0 +1,86 @@
+#include "workload/profile_pool.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "workload/catalogue.h"
+
+namespace smartmig {
+namespace {
+
+// In the papers' set BERT is drawn twice as often as ResNet-50, as in their generator; elsewhere
+// all are alike.
+double weight(const SpeedProfile& profile) {
+  return profile.set == "paper" && profile.name.starts_with("bert") ? 2 : 1;
+}
+
+Result<std::vector<std::uint16_t>> find_members(std::string_view words) {
+  const auto& profiles = Catalogue::shipped().profiles();
+  std::vector<std::uint16_t> members;
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    if (profiles[i].set == words) members.push_back(static_cast<std::uint16_t>(i));
+  }
+  if (!members.empty()) return members;
+  for (const std::string_view word : split(words, ',')) {
+    const auto at = std::ranges::find(profiles, trim(word), &SpeedProfile::name);
+    if (at == profiles.end()) {
+      std::vector<std::string> known = Catalogue::shipped().sets();
+      known.push_back("linear");
+      // A whole catalogue is too long for a line: names only where one is near.
+      std::vector<std::string> names = known;
+      for (const SpeedProfile& profile : profiles) names.push_back(profile.name);
+      const bool near = !nearest(word, names).empty();
+      return fail("found {}, expected a set or a profile of the catalogue{}", in_quotes(word),
+                  suggestion(word, near ? names : known));
+    }
+    members.push_back(static_cast<std::uint16_t>(at - profiles.begin()));
+  }
+  return members;
+}
+
+}  // namespace
+
+Result<ProfilePool> ProfilePool::parse(std::string_view words) {
+  ProfilePool pool;
+  if (words == "linear") return pool;
+  const auto members = find_members(words);
+  if (!members) return pass_on(members);
+  pool.members_ = members->size();
+  const auto& profiles = Catalogue::shipped().profiles();
+  const auto add = [&](std::vector<Entry>& entries, auto fits) {
+    if (!entries.empty()) return;
+    double sum = 0;
+    for (const std::uint16_t member : *members) {
+      if (fits(profiles[member])) entries.push_back({member, sum += weight(profiles[member])});
+    }
+  };
+  for (const JobKind kind : {JobKind::kInference, JobKind::kTraining}) {
+    for (std::size_t size = 0; size < kSizeCount; ++size) {
+      auto& entries = pool.by_kind_and_size_[static_cast<std::size_t>(kind)][size];
+      add(entries, [&](const SpeedProfile& p) { return p.kind == kind && p.speed[size] > 0; });
+      add(entries, [&](const SpeedProfile& p) { return p.speed[size] > 0; });
+      add(entries, [&](const SpeedProfile& p) { return p.kind == kind; });
+      add(entries, [&](const SpeedProfile&) { return true; });
+    }
+  }
+  return pool;
+}
+
+std::uint16_t ProfilePool::draw(JobKind kind, int seen_on, Random& random) const {
+  const double at = random.uniform();
+  if (is_linear()) return kNoProfile;
+  const auto& entries =
+      by_kind_and_size_[static_cast<std::size_t>(kind)][static_cast<std::size_t>(seen_on)];
+  const auto chosen =
+      std::ranges::upper_bound(entries, at * entries.back().up_to, {}, &Entry::up_to);
+  return chosen == entries.end() ? entries.back().profile : chosen->profile;
+}
+
+std::array<double, kSizeCount> ProfilePool::speed(std::uint16_t profile) {
+  if (profile != kNoProfile) return Catalogue::shipped().profiles()[profile].speed;
+  std::array<double, kSizeCount> linear{};
+  for (std::size_t i = 0; i < linear.size(); ++i) linear[i] = kSizes[i];
+  return linear;
+}
+
+}  // namespace smartmig

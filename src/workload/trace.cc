@@ -1,0 +1,121 @@
+#include "workload/trace.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "base/text.h"
+#include "workload/lines.h"
+
+namespace smartmig {
+namespace {
+
+// In the order of TraceFormat.
+const std::vector<std::string>& format_words() {
+  static const std::vector<std::string> words = {"jobs", "csv", "openb", "swf", "sacct"};
+  return words;
+}
+
+bool is_swf_row(std::string_view line) {
+  int fields = 0;
+  for (const std::string_view field : split(line, ' ')) {
+    const std::string_view word = trim(field);
+    if (word.empty()) continue;
+    if (!parse_number(word)) return false;
+    ++fields;
+  }
+  return fields == 18;
+}
+
+}  // namespace
+
+void TraceReport::drop(std::string_view reason, std::size_t rows) {
+  if (rows == 0) return;
+  const auto at = std::ranges::find(dropped, reason, &Dropped::reason);
+  if (at != dropped.end()) {
+    at->rows += rows;
+  } else {
+    dropped.push_back({std::string(reason), rows});
+  }
+}
+
+std::string TraceReport::dropped_text() const {
+  std::string text;
+  for (const Dropped& reason : dropped) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", reason.rows, reason.reason);
+  }
+  return text.empty() ? "none" : text;
+}
+
+Result<TraceFormat> parse_trace_format(std::string_view word) {
+  const auto& words = format_words();
+  const auto at = std::ranges::find(words, word);
+  if (at != words.end()) return static_cast<TraceFormat>(at - words.begin());
+  return fail("unknown format {}{}", in_quotes(word), suggestion(word, words));
+}
+
+std::string_view to_string(TraceFormat format) {
+  return format_words()[static_cast<std::size_t>(format)];
+}
+
+Result<TraceFormat> detect_format(std::string_view text, const std::string& name) {
+  Lines lines(text);
+  while (lines.next() && trim(lines.line()).empty()) {
+  }
+  const std::string_view line = trim(lines.line());
+  if (line.empty()) return fail("{}: is empty, expected a job table or a trace", name);
+  if (line.starts_with(';') || is_swf_row(line)) return TraceFormat::kSwf;
+
+  const char separator = line.find('|') != std::string_view::npos ? '|' : ',';
+  std::vector<std::string_view> columns;
+  for (std::string_view column : split(line, separator)) {
+    column = trim(column);
+    if (column.size() >= 2 && column.starts_with('"') && column.ends_with('"')) {
+      column = column.substr(1, column.size() - 2);
+    }
+    columns.push_back(column);
+  }
+  const auto has = [&](auto... words) { return ((std::ranges::count(columns, words) > 0) || ...); };
+  if (separator == '|' && has("JobID", "JobIDRaw", "Submit", "State")) return TraceFormat::kSacct;
+  if (has("gpu_milli", "num_gpu", "creation_time")) return TraceFormat::kOpenb;
+  if (has("gpu_fraction", "gpu_count", "duration_s")) return TraceFormat::kCsv;
+  if (has("id", "deadline_s", "submit_s", "p1g_s", "p7g_s")) return TraceFormat::kJobTable;
+  return fail(
+      "{}:{}: found {}, expected the header of a job table (id,submit_s,...) or of a trace; "
+      "--format "
+      "names one of {}",
+      name, lines.number(), in_quotes(line), join(format_words(), ", "));
+}
+
+Result<Trace> finish_trace(Trace trace, const std::string& name) {
+  TraceReport& report = trace.report;
+  if (trace.jobs.empty()) {
+    return fail("{}: has no job to run among {} rows; dropped: {}", name, report.rows_read,
+                report.dropped_text());
+  }
+  std::ranges::stable_sort(trace.jobs, {}, &TraceJob::submit_us);
+  std::unordered_set<std::string> seen;
+  seen.reserve(trace.jobs.size());
+  std::size_t renamed = 0;
+  std::size_t censored = 0;
+  for (TraceJob& job : trace.jobs) {
+    if (!seen.insert(job.id).second) {
+      std::string unique;
+      for (int n = 2; !seen.insert(unique = fmt::format("{}#{}", job.id, n)).second; ++n) {
+      }
+      job.id = unique;
+      ++renamed;
+    }
+    censored += job.label.find("censored") != std::string::npos;
+  }
+  if (renamed)
+    report.notes.push_back(fmt::format("{} repeated ids got a number behind them", renamed));
+  if (censored) {
+    report.notes.push_back(
+        fmt::format("{} jobs are marked censored: they ran longer than the trace shows", censored));
+  }
+  report.rows_kept = trace.jobs.size();
+  return trace;
+}
+
+}  // namespace smartmig
