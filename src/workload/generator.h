@@ -46,7 +46,8 @@ struct GeneratorOptions {
 // One line that names the option out of range. At most 1e8 jobs are expected, and 100 years.
 Result<void> check_options(const GeneratorOptions& options);
 
-// Jobs in order of arrival. The options must pass check_options(); anything else is a bug of the caller.
+// Jobs in order of arrival. The options must pass check_options(); anything else is a bug of the
+// caller.
 JobTable generate(const GeneratorOptions& options);
 
 }  // namespace smartmig
