@@ -1,0 +1,124 @@
+// Each placer's rule on cases small enough to work out by hand.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "reference/tiny_case.h"
+
+namespace smartmig::reference {
+namespace {
+
+// Seconds on 1g, 2g, 3g, 4g, 7g.
+constexpr std::array<double, kSizeCount> kTimes = {70, 40, 30, 20, 10};
+
+Finish finish_of_one_job(const std::string& placer, const Job& j) {
+  return static_case({"4-2-1", "7"}, {j}, placer, Preemption::kNone).run().finish_us;
+}
+
+TEST(Placers, ChooseTheSliceTheirRuleNames) {
+  // On GPU 0: 4g ends at 20, 2g at 40, 1g at 70; on GPU 1: 7g at 10. The deadline leaves out only
+  // 1g.
+  const Job j = job(0, 45, kTimes);
+  EXPECT_EQ(finish_of_one_job("edf", j), seconds({40}));   // Both GPUs empty: GPU 0, slowest.
+  EXPECT_EQ(finish_of_one_job("cedf", j), seconds({10}));  // Mean sizes 7/3 and 7: GPU 1.
+  EXPECT_EQ(finish_of_one_job("shortest-remaining", j), seconds({10}));
+  EXPECT_EQ(finish_of_one_job("slowest-on-time", j), seconds({40}));
+  EXPECT_EQ(finish_of_one_job("least-laxity", j), seconds({40}));
+  EXPECT_EQ(finish_of_one_job("earliest-finish", j), seconds({10}));
+  EXPECT_EQ(finish_of_one_job("largest-first", j), seconds({10}));
+  EXPECT_EQ(finish_of_one_job("smallest-first", j), seconds({70}));
+  EXPECT_EQ(finish_of_one_job("first-fit", j), seconds({20}));  // 4g is at memory slice 0.
+}
+
+TEST(Placers, TakeTheEarliestEndWhenNothingEndsOnTime) {
+  const Job j = job(0, 5, kTimes);
+  for (const char* placer : {"edf", "cedf", "slowest-on-time", "shortest-remaining"})
+    EXPECT_EQ(finish_of_one_job(placer, j), seconds({10})) << placer;
+}
+
+TEST(Placers, MetWeighsEnergyWhereNothingIsLate) {
+  // (P(c) - P(0)) * minutes on 2g, 4g, 7g: 120*40/60 = 80, 203.9*20/60 = 67.97, 208.5*10/60
+  // = 34.75: 7g.
+  EXPECT_EQ(finish_of_one_job("met", job(0, 45, kTimes)), seconds({10}));
+  // With 30 s on 7g it is 104.25 there: 4g. 1g would cost 79*70/60 = 92.2 and be late.
+  EXPECT_EQ(finish_of_one_job("met", job(0, 45, {70, 40, 30, 20, 30})), seconds({20}));
+}
+
+TEST(Placers, MetCountsWhatWasPlacedBefore) {
+  // GPU 0 is 3-3, GPU 1 is 4-3, both jobs run on 3g only, for a minute. The first costs 165.3 W*min
+  // anywhere: GPU 0. There the second costs P(6) - P(3) = 43.2: the other 3g of GPU 0, and the
+  // third, for 60 s more, must take GPU 1.
+  const std::array<double, kSizeCount> only_3g = {0, 0, 60, 0, 0};
+  auto c = static_case({"3-3", "4-3"}, {job(0, 100, only_3g), job(0, 100, only_3g)}, "met",
+                       Preemption::kNone);
+  // Energy: 60 s of 248.5 W (6 busy) on GPU 0 and of 40 W on GPU 1.
+  EXPECT_NEAR(c.run().energy_j, 60 * 248.5 + 60 * 40, 1e-6);
+}
+
+TEST(Placers, EdfFillsTheMostOccupiedGpuAndCedfTheOneWithLargeSlices) {
+  // edf: the first job takes the slowest slice of GPU 0 (1g, 70 s); GPU 0 is then 1/7 occupied, so
+  // the second takes its 2g. cedf: mean sizes are 7/3 and 3.5, so the jobs take 3g and 4g of GPU 1.
+  const std::vector<Job> jobs = {job(0, 100, kTimes), job(1, 101, kTimes)};
+  const auto finish = [&](const char* placer) {
+    return static_case({"4-2-1", "4-3"}, jobs, placer, Preemption::kNone).run().finish_us;
+  };
+  EXPECT_EQ(finish("edf"), seconds({70, 41}));
+  EXPECT_EQ(finish("cedf"), seconds({30, 21}));
+}
+
+TEST(Placers, TakeJobsInTheirOrder) {
+  // Job 0: the same on all sizes (class 4), laxity 30 - 10 = 20. Job 1: 44 s on 4g, 25 s on 7g
+  // (class 1), laxity 40 - 25 = 15.
+  const std::vector<Job> jobs = {job(0, 30, {10, 10, 10, 10, 10}),
+                                 job(0, 40, {175, 88, 60, 44, 25})};
+  const auto finish = [&](const char* placer) {
+    return static_case({"7"}, jobs, placer, Preemption::kNone).run().finish_us;
+  };
+  const Finish job_0_first = seconds({10, 35});
+  const Finish job_1_first = seconds({35, 25});
+  EXPECT_EQ(finish("edf"), job_0_first);
+  EXPECT_EQ(finish("shortest-remaining"), job_0_first);
+  EXPECT_EQ(finish("cedf"), job_1_first);
+  EXPECT_EQ(finish("least-laxity"), job_1_first);
+}
+
+TEST(Placers, RandomDrawsAnIndexForEachJobFromItsOwnStream) {
+  // Three jobs on 7 slices of 1g: each draws among those still free; equal jobs, so only the draws'
+  // count can be seen through a fourth that runs on 2g as well. Slices by index: GPU 0 1g x7, GPU 1
+  // 2g 2g 2g 1g (2g at 0, 2, 4, 1g at 6).
+  Random draws(9, "random placer");
+  auto c =
+      static_case({"1-1-1-1-1-1-1", "2-2-2-1"}, {job(0, 100, kTimes)}, "random", Preemption::kNone);
+  c.setup.seed = 9;
+  const std::uint64_t k = draws.below(11);
+  EXPECT_EQ(c.run().finish_us, seconds({k >= 7 && k <= 9 ? 40.0 : 70.0}));
+}
+
+TEST(Placers, PassOverJobsThatRunOnNoFreeSlice) {
+  // Job 0 runs on 7g only, which the layout lacks; job 1 needs 15,000 MiB, which 1g and 2g lack, so
+  // it waits for nothing: 4g.
+  std::vector<Job> jobs = {job(0, 10, {0, 0, 0, 0, 10}), job(0, 90, kTimes)};
+  jobs[1].memory_mib = 15000;
+  auto c = static_case({"4-2-1"}, jobs, "edf", Preemption::kNone);
+  const Outcome outcome = c.run();
+  EXPECT_EQ(outcome.finish_us, (Finish{-1, 20 * kSecondUs}));
+  EXPECT_NEAR(outcome.energy_j, 20 * 243.9, 1e-6);  // Ends with the last completion.
+}
+
+TEST(Placers, SeeTimesOffByTheEstimateError) {
+  auto c = static_case({"4-2-1"}, {job(0, 45, kTimes)}, "edf", Preemption::kNone);
+  c.setup.estimate_sigma = 1;
+  int not_2g = 0;
+  for (c.setup.seed = 1; c.setup.seed <= 20; ++c.setup.seed) {
+    const double factor = std::exp(Random(c.setup.seed, "estimate error").normal());
+    // Slowest that seems to end by 45 s, else 4g, the earliest; the true times count for the end.
+    const double expected = factor * 70 <= 45 ? 70 : factor * 40 <= 45 ? 40 : 20;
+    EXPECT_EQ(c.run().finish_us, seconds({expected})) << "seed " << c.setup.seed;
+    not_2g += expected != 40;
+  }
+  EXPECT_GT(not_2g, 0);
+}
+
+}  // namespace
+}  // namespace smartmig::reference
