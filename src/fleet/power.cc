@@ -1,0 +1,174 @@
+#include "fleet/power.h"
+
+#include <algorithm>
+
+#include "workload/catalogue.h"
+
+namespace smartmig {
+namespace {
+
+constexpr double kSecondsPerUs = 1e-6;
+
+// How an idle stretch splits: context still open, then idle, then switched off.
+struct IdleSplit {
+  TimeUs context = 0;
+  TimeUs idle = 0;
+  TimeUs off = 0;
+};
+IdleSplit split_idle(TimeUs length, TimeUs linger, std::optional<TimeUs> off_after) {
+  IdleSplit split;
+  split.context = std::min(length, linger);
+  if (off_after) split.off = std::max<TimeUs>(0, length - std::max(linger, *off_after));
+  split.idle = length - split.context - split.off;
+  return split;
+}
+
+}  // namespace
+
+PowerMeter::PowerMeter(const Fleet& fleet, const Costs& costs, std::size_t jobs_to_attribute)
+    : fleet_(&fleet),
+      real_power_(costs.real_power),
+      power_down_after_us_(costs.power_down_after_us),
+      off_w_(costs.off_w),
+      gpus_(fleet.gpu_count()),
+      job_energy_j_(jobs_to_attribute, 0.0) {
+  bool additive = false;
+  for (const Board* board : fleet.boards()) {
+    Meter meter;
+    meter.level_us.assign(board->power.busy_w.size(), 0);
+    meters_.push_back(std::move(meter));
+    additive |= real_power_ && board->power.additive;
+  }
+  if (additive || jobs_to_attribute > 0) running_.resize(fleet.slice_count());
+}
+
+void PowerMeter::begin(TimeUs now) {
+  for (Gpu& gpu : gpus_) gpu.since_us = now;
+}
+
+void PowerMeter::add_interval(Meter& meter, const Gpu& gpu, const BoardPower& power, TimeUs length) const {
+  if (!gpu.up) return;
+  if (gpu.busy == 0) {
+    const TimeUs linger = real_power_ && gpu.lingers ? power.context_linger_us : 0;
+    const IdleSplit split = split_idle(length, linger, power_down_after_us_);
+    meter.context_us += split.context;
+    meter.level_us[0] += split.idle;
+    meter.off_us += split.off;
+  } else if (real_power_ && power.additive) {
+    meter.added_j += std::min(power.cap_w, power.context_idle_w + gpu.added_w) * static_cast<double>(length) * kSecondsPerUs;
+  } else {
+    meter.level_us[gpu.busy] += length;
+  }
+}
+
+void PowerMeter::account(TimeUs now, GpuIndex index) {
+  Gpu& gpu = gpus_[index];
+  const TimeUs length = now - gpu.since_us;
+  if (length == 0) return;
+  gpu.since_us = now;
+  add_interval(meters_[fleet_->board_index(index)], gpu, fleet_->board(index).power, length);
+  if (job_energy_j_.empty() || gpu.busy == 0 || !gpu.up) return;
+  const double share = (watts_at(index, now) - fleet_->board(index).power.busy_w[0]) * static_cast<double>(length) * kSecondsPerUs / gpu.busy;
+  const SliceId first = fleet_->slice_at(index, 0);
+  for (SliceId slice = first; slice < first + fleet_->stride(); ++slice) {
+    const Running& running = running_[slice];
+    if (running.job != kNone) job_energy_j_[running.job] += share * running.compute;
+  }
+}
+
+void PowerMeter::job_on(TimeUs now, SliceId slice, KindIndex kind, JobIndex index, const Job& job) {
+  const GpuIndex gpu = fleet_->gpu_of(slice);
+  account(now, gpu);
+  const SliceKind& slice_kind = fleet_->kinds()[kind];
+  gpus_[gpu].busy = static_cast<std::uint8_t>(gpus_[gpu].busy + slice_kind.compute);
+  gpus_[gpu].lingers = true;
+  if (running_.empty()) return;
+  Running& running = running_[slice];
+  running.job = index;
+  running.compute = slice_kind.compute;
+  if (!is_additive(gpu)) return;
+  const BoardPower& power = fleet_->board(gpu).power;
+  double watts = job.profile == kNoProfile ? 0 : Catalogue::shipped().profiles()[job.profile].watts[slice_kind.size];
+  if (watts == 0) watts = power.busy_w[slice_kind.compute] - power.busy_w[0];  // Not measured: the table's.
+  running.watts = watts;
+  gpus_[gpu].added_w = sum_watts(gpu);
+}
+
+void PowerMeter::job_off(TimeUs now, SliceId slice, KindIndex kind) {
+  const GpuIndex gpu = fleet_->gpu_of(slice);
+  account(now, gpu);
+  gpus_[gpu].busy = static_cast<std::uint8_t>(gpus_[gpu].busy - fleet_->kinds()[kind].compute);
+  if (running_.empty()) return;
+  running_[slice] = {};
+  if (is_additive(gpu)) gpus_[gpu].added_w = sum_watts(gpu);
+}
+
+void PowerMeter::board_down(TimeUs now, GpuIndex gpu) {
+  account(now, gpu);
+  gpus_[gpu].up = false;
+}
+
+void PowerMeter::board_up(TimeUs now, GpuIndex gpu) {
+  account(now, gpu);
+  gpus_[gpu].up = true;
+  gpus_[gpu].lingers = false;
+}
+
+double PowerMeter::energy_j(TimeUs now) const {
+  std::vector<Meter> meters = meters_;
+  for (GpuIndex i = 0; i < gpus_.size(); ++i) {
+    add_interval(meters[fleet_->board_index(i)], gpus_[i], fleet_->board(i).power, now - gpus_[i].since_us);
+  }
+  double energy = 0;
+  for (std::size_t b = 0; b < meters.size(); ++b) {
+    const BoardPower& power = fleet_->boards()[b]->power;
+    double watt_us = power.context_idle_w * static_cast<double>(meters[b].context_us) +
+                     off_w_ * static_cast<double>(meters[b].off_us);
+    for (std::size_t level = 0; level < meters[b].level_us.size(); ++level) {
+      watt_us += power.busy_w[level] * static_cast<double>(meters[b].level_us[level]);
+    }
+    energy += watt_us * kSecondsPerUs + meters[b].added_j;
+  }
+  return energy;
+}
+
+double PowerMeter::watts_at(GpuIndex index, TimeUs time) const {
+  const Gpu& gpu = gpus_[index];
+  const BoardPower& power = fleet_->board(index).power;
+  if (!gpu.up) return 0;
+  if (gpu.busy > 0) {
+    if (is_additive(index)) return std::min(power.cap_w, power.context_idle_w + gpu.added_w);
+    return power.busy_w[gpu.busy];
+  }
+  // The level of the moment just after `time`.
+  const TimeUs linger = real_power_ && gpu.lingers ? power.context_linger_us : 0;
+  const TimeUs idle_for = time - gpu.since_us;
+  if (idle_for < linger) return power.context_idle_w;
+  if (power_down_after_us_ && idle_for >= *power_down_after_us_) return off_w_;
+  return power.busy_w[0];
+}
+
+TimeUs PowerMeter::next_fall(GpuIndex index, TimeUs time) const {
+  const Gpu& gpu = gpus_[index];
+  if (!gpu.up || gpu.busy > 0) return kNever;
+  const TimeUs linger = real_power_ && gpu.lingers ? fleet_->board(index).power.context_linger_us : 0;
+  TimeUs next = kNever;
+  if (linger > 0 && gpu.since_us + linger > time) next = gpu.since_us + linger;
+  if (power_down_after_us_) {
+    const TimeUs off = gpu.since_us + std::max(linger, *power_down_after_us_);
+    if (off > time) next = std::min(next, off);
+  }
+  return next;
+}
+
+// Summed anew at each change, so that nothing drifts.
+double PowerMeter::sum_watts(GpuIndex gpu) const {
+  double sum = 0;
+  const SliceId first = fleet_->slice_at(gpu, 0);
+  for (SliceId slice = first; slice < first + fleet_->stride(); ++slice) {
+    if (running_[slice].job != kNone) sum += running_[slice].watts;
+  }
+  return sum;
+}
+
+}  // namespace smartmig

@@ -1,0 +1,70 @@
+// Exact energy: the integral of every board's power. Boards whose power depends on the number of busy compute slices
+// only are kept as whole microseconds spent at each level, so that a sum over ten million jobs loses nothing.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "fleet/costs.h"
+#include "fleet/fleet.h"
+
+namespace smartmig {
+
+class PowerMeter {
+ public:
+  PowerMeter(const Fleet& fleet, const Costs& costs, std::size_t jobs_to_attribute);
+
+  // From here on every board that is up draws power.
+  void begin(TimeUs now);
+  // The slice's job draws power from now on, or no longer.
+  void job_on(TimeUs now, SliceId slice, KindIndex kind, JobIndex index, const Job& job);
+  void job_off(TimeUs now, SliceId slice, KindIndex kind);
+  void board_down(TimeUs now, GpuIndex gpu);
+  void board_up(TimeUs now, GpuIndex gpu);
+
+  // The energy drawn by all boards since begin().
+  double energy_j(TimeUs now) const;
+  int busy(GpuIndex gpu) const { return gpus_[gpu].busy; }
+  // What the board draws at a time not before its last change, if nothing changes until then.
+  double watts_at(GpuIndex gpu, TimeUs time) const;
+  // When a board that became idle falls to a lower level after `time`, or kNever.
+  TimeUs next_fall(GpuIndex gpu, TimeUs time) const;
+  // Each job's share of (board power - idle), by busy compute slices; empty unless asked for.
+  std::span<const double> job_energy_j() const { return job_energy_j_; }
+
+ private:
+  struct Gpu {
+    TimeUs since_us = 0;
+    double added_w = 0;  // Sum of the running jobs' own watts; boards measured job by job only.
+    std::uint8_t busy = 0;
+    bool up = true;
+    bool lingers = false;  // It has had a process; a context may still be open.
+  };
+  struct Meter {
+    std::vector<std::int64_t> level_us;  // By busy compute slices.
+    std::int64_t context_us = 0;
+    std::int64_t off_us = 0;
+    double added_j = 0;
+  };
+  struct Running {
+    JobIndex job = kNone;
+    std::uint8_t compute = 0;
+    double watts = 0;
+  };
+
+  bool is_additive(GpuIndex gpu) const { return real_power_ && fleet_->board(gpu).power.additive; }
+  void account(TimeUs now, GpuIndex gpu);
+  void add_interval(Meter& meter, const Gpu& gpu, const BoardPower& power, TimeUs length) const;
+  double sum_watts(GpuIndex gpu) const;
+
+  const Fleet* fleet_;
+  bool real_power_;
+  std::optional<TimeUs> power_down_after_us_;
+  double off_w_;
+  std::vector<Gpu> gpus_;
+  std::vector<Meter> meters_;     // By board.
+  std::vector<Running> running_;  // By slice; kept only where a job's own watts or shares are needed.
+  std::vector<double> job_energy_j_;
+};
+
+}  // namespace smartmig

@@ -1,0 +1,385 @@
+#include "fleet/state.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/random.h"
+
+namespace smartmig {
+
+int job_class(const Fleet& fleet, const Job& job) {
+  const std::array<double, kSizeCount> times = fleet.best_times(job);
+  const auto speed = [&](int size) { return times[size] > 0 ? 1 / times[size] : 0.0; };
+  const double limit = 0.8 * speed(fleet.largest_size());
+  if (speed(size_index(4)) < limit) return 1;
+  if (speed(size_index(2)) < limit) return 2;
+  if (speed(size_index(1)) < limit) return 3;
+  return 4;
+}
+
+State::State(const Fleet& fleet, std::span<const Job> jobs, const Options& options)
+    : fleet_(&fleet),
+      jobs_(jobs),
+      costs_(options.costs),
+      preemption_(options.preemption),
+      job_order_(options.job_order),
+      job_states_(jobs.size()),
+      slices_(fleet.slice_count()),
+      gpus_(fleet.gpu_count()),
+      free_(fleet, options.gpu_order),
+      power_(fleet, options.costs, options.attribute_energy ? jobs.size() : 0),
+      gpus_up_(fleet.gpu_count()) {
+  Random random(options.seed, "estimate error");
+  for (JobIndex j = 0; j < jobs.size(); ++j) {
+    job_states_[j].deadline_us = jobs[j].deadline_us;
+    if (options.estimate_sigma > 0) job_states_[j].estimate = static_cast<float>(random.lognormal(0, options.estimate_sigma));
+  }
+}
+
+SlotSet State::slots_in_use(GpuIndex gpu) const {
+  SlotSet used = 0;
+  for (SlotSet rest = gpus_[gpu].present; rest; rest &= rest - 1) {
+    const int slot = std::countr_zero(rest);
+    if (slices_[slice_of_slot(gpu, slot)].job != kNone) used |= SlotSet{1} << slot;
+  }
+  for (const Awaiting& wait : awaiting_) {
+    if (wait.gpu == gpu) used |= SlotSet{1} << wait.slot;
+  }
+  return used;
+}
+
+bool State::is_awaited(GpuIndex gpu, int slot) const {
+  return std::any_of(awaiting_.begin(), awaiting_.end(),
+                     [&](const Awaiting& wait) { return wait.gpu == gpu && wait.slot == slot; });
+}
+
+std::int64_t State::key_of(JobIndex job) const {
+  const JobState& state = job_states_[job];
+  switch (job_order_) {
+    case JobOrder::kDeadline: return state.deadline_us;
+    case JobOrder::kClassDeadline:
+      // Times are below 2^54 us (kMaxSeconds), so the class stands above them; a cut deadline may be below 0.
+      return (std::int64_t{job_class(*fleet_, jobs_[job])} << 56) + state.deadline_us;
+    case JobOrder::kRemaining: {
+      const std::array<double, kSizeCount> times = fleet_->best_times(jobs_[job]);
+      double time = 0;
+      for (const double t : times) time = t > 0 ? t : time;
+      return whole_us(static_cast<double>(state.estimate) * left_now(job) * time);
+    }
+  }
+  return 0;
+}
+
+void State::enqueue(JobIndex job) {
+  JobState& state = job_states_[job];
+  state.key = key_of(job);
+  groups_[state.group].queue.insert({state.key, job});
+}
+
+void State::dequeue(JobIndex job) {
+  const JobState& state = job_states_[job];
+  groups_[state.group].queue.erase({state.key, job});
+}
+
+void State::arrive(JobIndex job) {
+  const KindSet kinds = fleet_->kinds_for(jobs_[job]);
+  std::size_t group = 0;
+  while (group < groups_.size() && groups_[group].kinds != kinds) ++group;
+  if (group == groups_.size()) groups_.push_back({kinds, {}});
+  job_states_[job].group = static_cast<std::uint16_t>(group);
+  job_states_[job].status = JobStatus::kReady;
+  ++in_system_;
+  ++ready_count_;
+  enqueue(job);
+}
+
+void State::make_ready_again(JobIndex job) {
+  JobState& state = job_states_[job];
+  state.status = JobStatus::kReady;
+  state.slice = kNone;
+  ++ready_count_;
+  if (!everything_ready()) enqueue(job);
+}
+
+void State::occupy(SliceId id, JobIndex job) {
+  SliceState& slice = slices_[id];
+  slice.job = job;
+  slice.running_at = static_cast<std::uint32_t>(running_.size());
+  running_.push_back(id);
+  power_.job_on(now_, id, slice.kind, job, jobs_[job]);
+}
+
+// The job leaves the slice; `slice_stays` is false where the board is gone and the slice with it.
+void State::vacate(SliceId id, bool slice_stays) {
+  SliceState& slice = slices_[id];
+  slice.job = kNone;
+  slices_[running_.back()].running_at = slice.running_at;
+  running_[slice.running_at] = running_.back();
+  running_.pop_back();
+  slice.running_at = kNone;
+  power_.job_off(now_, id, slice.kind);
+  if (everything_ready()) return;  // There free() takes no notice of jobs.
+  if (slice_stays && !slice.doomed) {
+    free_.give_back(id, slice.kind);
+  } else {
+    free_.forget(id, slice.kind);
+  }
+}
+
+TimeUs State::start(const Start& start) {
+  const SliceId id = slice_of_slot(start.gpu, start.slot);
+  SliceState& slice = slices_[id];
+  JobState& state = job_states_[start.job];
+  SM_CHECK(state.status == JobStatus::kReady);
+  SM_CHECK(gpus_[start.gpu].up && gpus_[start.gpu].target >> start.slot & 1);
+  --ready_count_;
+  const bool there = slice.phase == SlicePhase::kReady && slice.slot == start.slot && slice.job == kNone;
+  if (!there) {
+    SM_CHECK(!is_awaited(start.gpu, start.slot));
+    if (!everything_ready()) dequeue(start.job);
+    state.status = JobStatus::kPending;
+    awaiting_.push_back({start.gpu, start.slot, start.job});
+    return kNever;
+  }
+  if (!everything_ready()) {
+    dequeue(start.job);
+    // A placer marks what it takes as it goes; what it did not mark is taken here.
+    if (free_.is_free(id, slice.kind)) free_.take(id, slice.kind);
+  }
+  SM_CHECK(groups_[state.group].kinds >> slice.kind & 1);
+  const Job& job = jobs_[start.job];
+  const bool restores = preemption_ == Preemption::kCheckpoint && state.left < 1;
+  slice.begin_us = now_ + (restores ? costs_.restore_us(job) : 0);
+  slice.end_us = slice.begin_us + whole_us(state.left * fleet_->full_us(job, slice.kind));
+  state.status = JobStatus::kRunning;
+  state.slice = id;
+  occupy(id, start.job);
+  return slice.end_us;
+}
+
+TimeUs State::stop(JobIndex job) {
+  JobState& state = job_states_[job];
+  SM_CHECK(state.status == JobStatus::kRunning);
+  ++preemptions_;
+  const SliceId id = state.slice;
+  const double left = left_now(job);
+  const TimeUs save = preemption_ == Preemption::kCheckpoint ? costs_.checkpoint_us(jobs_[job]) : 0;
+  if (save == 0) {
+    state.left = left;
+    vacate(id, true);
+    make_ready_again(job);
+    return kNever;
+  }
+  // While it saves, progress stands at this moment: end_save() takes it over, a failure does not.
+  SliceState& slice = slices_[id];
+  state.status = JobStatus::kSaving;
+  slice.begin_us = std::max(now_, slice.begin_us);
+  slice.end_us = now_ + save;
+  state.saved_left = left;
+  return slice.end_us;
+}
+
+void State::end_save(SliceId id) {
+  const JobIndex job = slices_[id].job;
+  SM_CHECK(job != kNone && job_states_[job].status == JobStatus::kSaving);
+  job_states_[job].left = job_states_[job].saved_left;
+  vacate(id, true);
+  make_ready_again(job);
+}
+
+void State::complete(SliceId id) {
+  const JobIndex job = slices_[id].job;
+  JobState& state = job_states_[job];
+  SM_CHECK(state.status == JobStatus::kRunning && slices_[id].end_us == now_);
+  state.status = JobStatus::kDone;
+  state.left = 0;
+  state.slice = kNone;
+  if (everything_ready()) dequeue(job);
+  vacate(id, true);
+  --in_system_;
+}
+
+std::optional<Start> State::next_awaiting(GpuIndex gpu) {
+  for (std::size_t i = 0; i < awaiting_.size(); ++i) {
+    const Awaiting wait = awaiting_[i];
+    if (wait.gpu != gpu) continue;
+    const SliceState& slice = slices_[slice_of_slot(gpu, wait.slot)];
+    if (slice.phase != SlicePhase::kReady || slice.slot != wait.slot || slice.job != kNone) continue;
+    awaiting_.erase(awaiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    make_ready_again(wait.job);
+    return Start{wait.job, gpu, wait.slot};
+  }
+  return std::nullopt;
+}
+
+void State::drop_awaiting(GpuIndex gpu, SlotSet keep) {
+  for (std::size_t i = awaiting_.size(); i-- > 0;) {
+    const Awaiting wait = awaiting_[i];
+    if (wait.gpu != gpu || keep >> wait.slot & 1) continue;
+    awaiting_.erase(awaiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    make_ready_again(wait.job);
+  }
+}
+
+void State::drop_all_awaiting() {
+  while (!awaiting_.empty()) drop_awaiting(awaiting_.back().gpu, 0);
+}
+
+void State::set_target(GpuIndex gpu, SlotSet target) {
+  SM_CHECK(is_legal(fleet_->board(gpu), target));
+  gpus_[gpu].target = target;
+  drop_awaiting(gpu, target);
+  if (gpus_[gpu].up) update_doom(gpu);
+}
+
+// Makes `doomed` and free() agree with the target.
+void State::update_doom(GpuIndex gpu) {
+  int sum = 0;
+  int count = 0;
+  for (SlotSet rest = gpus_[gpu].present; rest; rest &= rest - 1) {
+    const int slot = std::countr_zero(rest);
+    const SliceId id = slice_of_slot(gpu, slot);
+    SliceState& slice = slices_[id];
+    if (slice.phase != SlicePhase::kReady) continue;
+    const bool doomed = !(gpus_[gpu].target >> slot & 1);
+    if (doomed && everything_ready() && slice.job != kNone) stop(slice.job);
+    if (doomed != slice.doomed) {
+      slice.doomed = doomed;
+      if (everything_ready() || slice.job == kNone) {
+        doomed ? free_.remove(id, slice.kind) : free_.add(id, slice.kind);
+      }
+    }
+    if (!doomed) sum += fleet_->kinds()[slice.kind].compute, ++count;
+  }
+  free_.set_mean_size(gpu, sum, count);
+}
+
+void State::make_slice(GpuIndex gpu, int slot) {
+  const SliceId id = slice_of_slot(gpu, slot);
+  SliceState& slice = slices_[id];
+  slice.phase = SlicePhase::kReady;
+  slice.slot = static_cast<std::uint8_t>(slot);
+  slice.kind = fleet_->kind_of_slot(gpu, slot);
+  SM_CHECK(slice.kind != kNoKind);
+  slice.doomed = true;  // Until update_doom() sees that it is wanted.
+  gpus_[gpu].present |= SlotSet{1} << slot;
+  update_doom(gpu);
+}
+
+void State::remove_slice(GpuIndex gpu, int slot) {
+  SliceState& slice = slices_[slice_of_slot(gpu, slot)];
+  slice.phase = SlicePhase::kAbsent;
+  slice.kind = kNoKind;
+  slice.doomed = false;
+  gpus_[gpu].present &= ~(SlotSet{1} << slot);
+}
+
+TimeUs State::operation_time(GpuIndex gpu, int slot, bool create) const {
+  if (costs_.operation_scale == 0) return 0;
+  const Board& board = fleet_->board(gpu);
+  const int size = size_index(board.profiles[board.slots[slot].profile].compute_slices);
+  const TimeUs time = create ? board.times.create_us[size] : board.times.destroy_us[size];
+  return std::llround(costs_.operation_scale * static_cast<double>(time));
+}
+
+TimeUs State::advance(GpuIndex index) {
+  GpuState& gpu = gpus_[index];
+  const Board& board = fleet_->board(index);
+  while (gpu.up && gpu.operation_end_us == kNever && gpu.present != gpu.target) {
+    int slot = -1;
+    bool create = true;
+    for (SlotSet rest = gpu.target & ~gpu.present; rest && slot < 0; rest &= rest - 1) {
+      const int candidate = std::countr_zero(rest);
+      if (is_legal(board, gpu.present | SlotSet{1} << candidate)) slot = candidate;
+    }
+    if (slot < 0) {
+      create = false;
+      for (SlotSet rest = gpu.present & ~gpu.target; rest && slot < 0; rest &= rest - 1) {
+        const int candidate = std::countr_zero(rest);
+        if (slices_[slice_of_slot(index, candidate)].job == kNone) slot = candidate;
+      }
+    }
+    if (slot < 0) return kNever;
+    const TimeUs time = operation_time(index, slot, create);
+    if (time == 0) {
+      create ? make_slice(index, slot) : remove_slice(index, slot);
+      continue;
+    }
+    SliceState& slice = slices_[slice_of_slot(index, slot)];
+    slice.phase = create ? SlicePhase::kCreating : SlicePhase::kDestroying;
+    gpu.present |= SlotSet{1} << slot;
+    gpu.operation_slot = static_cast<std::uint8_t>(slot);
+    gpu.operation_end_us = now_ + time;
+    return gpu.operation_end_us;
+  }
+  return kNever;
+}
+
+void State::end_operation(GpuIndex index) {
+  GpuState& gpu = gpus_[index];
+  SM_CHECK(gpu.operation_end_us == now_);
+  gpu.operation_end_us = kNever;
+  const int slot = gpu.operation_slot;
+  if (slices_[slice_of_slot(index, slot)].phase == SlicePhase::kCreating) {
+    make_slice(index, slot);
+  } else {
+    remove_slice(index, slot);
+  }
+}
+
+void State::fail(GpuIndex index) {
+  GpuState& gpu = gpus_[index];
+  if (!gpu.up) return;
+  drop_awaiting(index, 0);
+  for (SlotSet rest = gpu.present; rest; rest &= rest - 1) {
+    const int slot = std::countr_zero(rest);
+    const SliceId id = slice_of_slot(index, slot);
+    SliceState& slice = slices_[id];
+    const bool listed = slice.phase == SlicePhase::kReady && !slice.doomed;
+    if (slice.job != kNone) {
+      const JobIndex job = slice.job;  // Its `left` is still that of its last start.
+      vacate(id, false);
+      make_ready_again(job);
+      if (everything_ready() && listed) free_.remove(id, slice.kind);
+    } else if (listed) {
+      free_.remove(id, slice.kind);
+    }
+    remove_slice(index, slot);
+  }
+  gpu.up = false;
+  gpu.operation_end_us = kNever;
+  --gpus_up_;
+  ++health_changes_;
+  power_.board_down(now_, index);
+}
+
+void State::bring_back(GpuIndex index) {
+  if (gpus_[index].up) return;
+  gpus_[index].up = true;
+  ++gpus_up_;
+  ++health_changes_;
+  power_.board_up(now_, index);
+}
+
+void State::cut_deadline(JobIndex job, TimeUs by_us) {
+  const bool queued = everything_ready() || job_states_[job].status == JobStatus::kReady;
+  if (queued) dequeue(job);
+  job_states_[job].deadline_us -= by_us;
+  if (queued) enqueue(job);
+}
+
+void State::place_initial(GpuIndex gpu, SlotSet set) {
+  SM_CHECK(gpus_[gpu].present == 0 && is_legal(fleet_->board(gpu), set));
+  gpus_[gpu].target = set;
+  for (SlotSet rest = set; rest; rest &= rest - 1) make_slice(gpu, std::countr_zero(rest));
+}
+
+void State::refresh_keys() {
+  if (job_order_ != JobOrder::kRemaining || !everything_ready()) return;
+  for (const SliceId slice : running_) {
+    dequeue(slices_[slice].job);
+    enqueue(slices_[slice].job);
+  }
+}
+
+}  // namespace smartmig

@@ -1,0 +1,189 @@
+// The state of GPUs, slices and jobs at one time, and the moves that change it. The simulated engine and a live
+// controller both drive one of these; policies read it through View. It keeps time only as "now": when things happen
+// is the driver's business, so the moves that take time return when they end. A value: copies are independent, which
+// is what look-ahead and replay need.
+//
+// Invariants: 1. the slots present on a GPU are a legal set; 2. a slice has at most one job, and job.slice and
+// slice.job agree; 3. under Preemption::kFree the ready queues hold every job in the system, else those that wait;
+// 4. free() holds the slices that are there, not doomed and, unless kFree, without a job.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "fleet/costs.h"
+#include "fleet/decision.h"
+#include "fleet/fleet.h"
+#include "fleet/free_slices.h"
+#include "fleet/job_queue.h"
+#include "fleet/power.h"
+
+namespace smartmig {
+
+// The order in which a placer takes the ready jobs; ties: the lower index.
+enum class JobOrder : std::uint8_t { kDeadline, kClassDeadline, kRemaining };
+
+enum class JobStatus : std::uint8_t { kFuture, kReady, kPending, kRunning, kSaving, kDone };
+
+struct JobState {
+  double left = 1;           // Fraction of the work, as of the last start or completed save.
+  double saved_left = 1;     // What a save under way will make of it.
+  TimeUs deadline_us = 0;    // After what costs took off.
+  std::int64_t key = 0;      // In its queue.
+  std::uint32_t slice = kNone;
+  float estimate = 1;        // Policies see times off by this factor.
+  std::uint16_t group = 0;   // Index of its queue: jobs that run on the same kinds.
+  JobStatus status = JobStatus::kFuture;
+};
+
+enum class SlicePhase : std::uint8_t { kAbsent, kCreating, kReady, kDestroying };
+
+struct SliceState {
+  TimeUs begin_us = 0;  // Progress starts here, after a restore.
+  TimeUs end_us = 0;    // Of the job, or of its save.
+  JobIndex job = kNone;
+  std::uint32_t running_at = kNone;  // Index into running().
+  KindIndex kind = kNoKind;
+  std::uint8_t slot = 0;
+  SlicePhase phase = SlicePhase::kAbsent;
+  bool doomed = false;
+};
+
+struct GpuState {
+  SlotSet present = 0;  // Room taken: ready, being created or being destroyed.
+  SlotSet target = 0;
+  TimeUs operation_end_us = kNever;
+  std::uint8_t operation_slot = 0;
+  bool up = true;
+};
+
+class State {
+ public:
+  struct Options {
+    Costs costs;
+    Preemption preemption = Preemption::kFree;
+    JobOrder job_order = JobOrder::kDeadline;
+    GpuOrder gpu_order = GpuOrder::kIndex;
+    double estimate_sigma = 0;
+    std::uint64_t seed = 1;
+    bool attribute_energy = false;  // Keep each job's share (records).
+  };
+
+  // `fleet` and `jobs` must outlive the state.
+  State(const Fleet& fleet, std::span<const Job> jobs, const Options& options);
+
+  // --- reading
+  const Fleet& fleet() const { return *fleet_; }
+  TimeUs now() const { return now_; }
+  Preemption preemption() const { return preemption_; }
+  const Costs& costs() const { return costs_; }
+  const Job& job(JobIndex job) const { return jobs_[job]; }
+  const JobState& job_state(JobIndex job) const { return job_states_[job]; }
+  const SliceState& slice(SliceId slice) const { return slices_[slice]; }
+  const GpuState& gpu(GpuIndex gpu) const { return gpus_[gpu]; }
+  const FreeSlices& free() const { return free_; }
+  FreeSlices& free() { return free_; }
+  std::span<const SliceId> running() const { return running_; }  // Slices with a job, in no particular order.
+  std::size_t jobs_in_system() const { return in_system_; }
+  std::size_t ready_count() const { return ready_count_; }
+  long preemptions() const { return preemptions_; }  // Stops before the end, so far.
+  GpuIndex gpus_up() const { return gpus_up_; }
+  std::uint32_t health_changes() const { return health_changes_; }  // Failures and returns so far.
+  SlotSet slots_in_use(GpuIndex gpu) const;  // With a job, or waited for by one.
+  bool is_awaited(GpuIndex gpu, int slot) const;
+  PowerMeter& power() { return power_; }
+  const PowerMeter& power() const { return power_; }
+
+  // The fraction of the job's work that is left now.
+  double left_now(JobIndex job) const {
+    const JobState& state = job_states_[job];
+    if (state.status != JobStatus::kRunning) return state.left;
+    const SliceState& slice = slices_[state.slice];
+    if (now_ <= slice.begin_us) return state.left;
+    return state.left * static_cast<double>(slice.end_us - now_) / static_cast<double>(slice.end_us - slice.begin_us);
+  }
+  // Time on a kind for that fraction, at least 1 us.
+  static TimeUs whole_us(double time) { return time < 1.5 ? 1 : static_cast<TimeUs>(time + 0.5); }
+
+  // Ready jobs that run on the same kinds, in the placer's order.
+  struct Group {
+    KindSet kinds = 0;
+    JobQueue queue;
+  };
+  std::span<const Group> groups() const { return groups_; }
+
+  // --- moves; those that start something that takes time return when it ends
+  void set_now(TimeUs now) { now_ = now; }
+  void arrive(JobIndex job);
+  // Starts the job on a slice that is there and free (end returned), or lets it wait for one (kNever).
+  TimeUs start(const Start& start);
+  // Stops a running job: at once (kNever), or after its save, whose end is returned.
+  TimeUs stop(JobIndex job);
+  void end_save(SliceId slice);
+  void complete(SliceId slice);
+  // The job that waits for this slice, if it is there and has no job: take it out and start it (the caller does).
+  std::optional<Start> next_awaiting(GpuIndex gpu);
+  // A new target. Jobs that wait for slices no longer wanted are ready again; under kFree jobs on doomed slices stop.
+  void set_target(GpuIndex gpu, SlotSet target);
+  // Starts the GPU's next operations; those without duration are done at once. Returns the end of one that takes time.
+  TimeUs advance(GpuIndex gpu);
+  void end_operation(GpuIndex gpu);
+  void fail(GpuIndex gpu);
+  void bring_back(GpuIndex gpu);
+  void cut_deadline(JobIndex job, TimeUs by_us);
+  // Under kFree a new decision starts from nothing: jobs that wait for a slice are plainly ready again.
+  void drop_all_awaiting();
+  // The layout is there from the start, at no cost.
+  void place_initial(GpuIndex gpu, SlotSet set);
+  // Under kFree and kRemaining the keys of running jobs change with time; a placer's call must find them right.
+  void refresh_keys();
+
+ private:
+  struct Awaiting {
+    GpuIndex gpu;
+    std::uint8_t slot;
+    JobIndex job;
+  };
+
+  std::int64_t key_of(JobIndex job) const;
+  void enqueue(JobIndex job);
+  void dequeue(JobIndex job);
+  void make_ready_again(JobIndex job);
+  void occupy(SliceId slice, JobIndex job);
+  void vacate(SliceId slice, bool slice_stays);
+  void make_slice(GpuIndex gpu, int slot);
+  void remove_slice(GpuIndex gpu, int slot);
+  void update_doom(GpuIndex gpu);
+  void drop_awaiting(GpuIndex gpu, SlotSet keep);
+  TimeUs operation_time(GpuIndex gpu, int slot, bool create) const;
+  SliceId slice_of_slot(GpuIndex gpu, int slot) const {
+    return fleet_->slice_at(gpu, fleet_->board(gpu).slots[slot].start);
+  }
+  bool everything_ready() const { return preemption_ == Preemption::kFree; }
+
+  const Fleet* fleet_;
+  std::span<const Job> jobs_;
+  Costs costs_;
+  Preemption preemption_;
+  JobOrder job_order_;
+  TimeUs now_ = 0;
+  std::vector<JobState> job_states_;
+  std::vector<SliceState> slices_;
+  std::vector<GpuState> gpus_;
+  std::vector<Group> groups_;
+  FreeSlices free_;
+  std::vector<SliceId> running_;
+  std::vector<Awaiting> awaiting_;
+  PowerMeter power_;
+  std::size_t in_system_ = 0;
+  std::size_t ready_count_ = 0;
+  GpuIndex gpus_up_ = 0;
+  long preemptions_ = 0;
+  std::uint32_t health_changes_ = 0;
+};
+
+// The class of a job for `cedf`, 1 to 4 (docs/model/semantics.md).
+int job_class(const Fleet& fleet, const Job& job);
+
+}  // namespace smartmig

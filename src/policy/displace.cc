@@ -1,0 +1,151 @@
+#include "policy/displace.h"
+
+#include <algorithm>
+#include <array>
+
+namespace smartmig {
+namespace {
+
+struct Victim {
+  SliceId slice = kNone;
+  JobIndex job = kNone;
+  KindIndex kind = kNoKind;
+  TimeUs save_us = 0;
+  TimeUs restore_us = 0;
+  TimeUs remaining_us = 0;    // On its slice.
+  TimeUs late_us = 0;         // If it stays.
+  TimeUs end_elsewhere_us = 0;  // If it goes to a free slice after its save; kNever if there is none.
+};
+
+struct Pair {
+  TimeUs fall_us = 0;
+  JobIndex job = kNone;
+  std::size_t victim = 0;
+};
+
+class Displacement {
+ public:
+  Displacement(View& view, Decision& decision) : view_(view), decision_(decision) {}
+
+  void run() {
+    find_victims();
+    // Each round carries out the largest fall; the number of rounds is at most that of the victims.
+    while (!victims_.empty()) {
+      find_availability();
+      const Pair best = best_pair();
+      if (best.job == kNone) return;
+      const Victim victim = victims_[best.victim];
+      decision_.stops.push_back(victim.job);
+      decision_.starts.push_back({best.job, view_.fleet().gpu_of(victim.slice), view_.slice(victim.slice).slot});
+      given_away_.push_back(victim.slice);
+      placed_.push_back(best.job);
+      victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(best.victim));
+    }
+  }
+
+ private:
+  TimeUs late(JobIndex job, TimeUs end) const { return std::max<TimeUs>(0, end - view_.job_state(job).deadline_us); }
+  TimeUs restore(JobIndex job) const {
+    return view_.job_state(job).left < 1 ? view_.costs().restore_us(view_.job(job)) : 0;
+  }
+  // When the slice's job ends, as the policy sees it.
+  TimeUs seen_end(const SliceState& slice) const {
+    if (view_.job_state(slice.job).status == JobStatus::kSaving) return slice.end_us;
+    return std::max(view_.now(), slice.begin_us) + view_.remaining_us(slice.job, slice.kind);
+  }
+  bool can_be_had(SliceId id) const {
+    const SliceState& slice = view_.slice(id);
+    return !slice.doomed && !view_.is_awaited(view_.fleet().gpu_of(id), slice.slot) &&
+           std::find(given_away_.begin(), given_away_.end(), id) == given_away_.end();
+  }
+
+  void find_victims() {
+    for (const SliceId id : view_.running()) {
+      const SliceState& slice = view_.slice(id);
+      const Job& job = view_.job(slice.job);
+      if (!is_preemptible(job) || view_.job_state(slice.job).status != JobStatus::kRunning || !can_be_had(id)) continue;
+      Victim victim;
+      victim.slice = id;
+      victim.job = slice.job;
+      victim.kind = slice.kind;
+      victim.save_us = view_.costs().checkpoint_us(job);
+      victim.restore_us = view_.costs().restore_us(job);
+      victim.remaining_us = view_.remaining_us(slice.job, slice.kind);
+      victim.late_us = late(slice.job, seen_end(slice));
+      victim.end_elsewhere_us = kNever;
+      for (KindSet rest = view_.free().kinds() & view_.fleet().kinds_for(job); rest; rest &= rest - 1) {
+        const auto kind = static_cast<KindIndex>(std::countr_zero(rest));
+        const TimeUs end = view_.now() + victim.save_us + victim.restore_us + view_.remaining_us(slice.job, kind);
+        victim.end_elsewhere_us = std::min(victim.end_elsewhere_us, end);
+      }
+      victims_.push_back(victim);
+    }
+  }
+
+  // For each kind the earliest time at which a slice of it is to be had.
+  void find_availability() {
+    available_us_.fill(kNever);
+    for (KindSet rest = view_.free().kinds(); rest; rest &= rest - 1) available_us_[std::countr_zero(rest)] = view_.now();
+    for (const SliceId id : view_.running()) {
+      if (!can_be_had(id)) continue;
+      TimeUs& available = available_us_[view_.slice(id).kind];
+      if (available > view_.now()) available = std::min(available, seen_end(view_.slice(id)));
+    }
+  }
+
+  Pair best_pair() {
+    Pair best;
+    for (const State::Group& group : view_.groups()) {
+      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor); group.queue.advance(cursor)) {
+        try_job(group.queue.at(cursor).job, group.kinds, best);
+      }
+    }
+    return best;
+  }
+
+  void try_job(JobIndex job, KindSet kinds, Pair& best) {
+    if (std::find(placed_.begin(), placed_.end(), job) != placed_.end()) return;
+    const TimeUs restore_us = restore(job);
+    view_.remaining_us(job, kinds, times_);
+    TimeUs end = kNever;  // Without displacement.
+    for (KindSet rest = kinds; rest; rest &= rest - 1) {
+      const int kind = std::countr_zero(rest);
+      if (available_us_[kind] == kNever) continue;
+      const TimeUs there = available_us_[kind] + restore_us + times_.us[kind];
+      if (available_us_[kind] == view_.now() && late(job, there) == 0) return;
+      end = std::min(end, there);
+    }
+    if (end == kNever) return;
+    const TimeUs late_without = late(job, end);
+    for (std::size_t v = 0; v < victims_.size(); ++v) {
+      const Victim& victim = victims_[v];
+      if (!(kinds >> victim.kind & 1)) continue;
+      const TimeUs end_with = view_.now() + victim.save_us + restore_us + times_.us[victim.kind];
+      const TimeUs gain = late_without - late(job, end_with);
+      if (gain < best.fall_us || gain <= 0) continue;  // The victim's part can only take from it.
+      const TimeUs back = std::min(end_with + victim.restore_us + victim.remaining_us, victim.end_elsewhere_us);
+      const TimeUs fall = gain + victim.late_us - late(victim.job, back);
+      if (fall <= 0 || fall < best.fall_us) continue;
+      const bool first = fall > best.fall_us || job < best.job ||
+                         (job == best.job && victim.slice < victims_[best.victim].slice);
+      if (first) best = {fall, job, v};
+    }
+  }
+
+  View& view_;
+  Decision& decision_;
+  std::vector<Victim> victims_;
+  std::vector<SliceId> given_away_;
+  std::vector<JobIndex> placed_;
+  std::array<TimeUs, kMaxKinds> available_us_{};
+  SeenTimes times_;
+};
+
+}  // namespace
+
+void displace(View& view, Decision& decision) {
+  if (view.ready_count() == 0) return;
+  Displacement(view, decision).run();
+}
+
+}  // namespace smartmig

@@ -1,0 +1,39 @@
+// `none` and `static`: layouts that never change.
+#include "policy/partitioners.h"
+
+namespace smartmig {
+namespace {
+
+class Fixed : public Partitioner {
+ public:
+  explicit Fixed(std::vector<SlotSet> layouts) : layouts_(std::move(layouts)) {}
+  std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Fixed>(*this); }
+  std::vector<SlotSet> first_layouts(const View& view) override {
+    return layouts_.empty() ? whole_gpus(view.fleet()) : layouts_;
+  }
+  void decide(View&, Decision&) override {}
+
+ private:
+  std::vector<SlotSet> layouts_;  // Empty: whole GPUs.
+};
+
+}  // namespace
+
+std::vector<SlotSet> whole_gpus(const Fleet& fleet) {
+  std::vector<SlotSet> layouts;
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
+    const Board& board = fleet.board(gpu);
+    const int profile = board.largest_profile();
+    std::size_t slot = 0;
+    while (board.slots[slot].profile != profile) ++slot;
+    layouts.push_back(SlotSet{1} << slot);
+  }
+  return layouts;
+}
+
+std::unique_ptr<Partitioner> make_none() { return std::make_unique<Fixed>(std::vector<SlotSet>()); }
+std::unique_ptr<Partitioner> make_static(std::vector<SlotSet> layouts) {
+  return std::make_unique<Fixed>(std::move(layouts));
+}
+
+}  // namespace smartmig

@@ -1,0 +1,27 @@
+// Makers of the partitioners; each is in a file of its own. docs/model/semantics.md has their rules.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "policy/policy.h"
+
+namespace smartmig {
+
+std::unique_ptr<Partitioner> make_none();
+std::unique_ptr<Partitioner> make_static(std::vector<SlotSet> layouts);
+
+struct DayNight {
+  std::array<std::vector<SlotSet>, 2> layouts;  // One for each GPU.
+  std::array<TimeUs, 2> from_us{};              // Times of day, ascending.
+};
+std::unique_ptr<Partitioner> make_day_night(DayNight plan);
+
+std::unique_ptr<Partitioner> make_count();
+std::unique_ptr<Partitioner> make_greedy();
+
+// The largest profile of each GPU's board: what `none`, `count` and `greedy` start with.
+std::vector<SlotSet> whole_gpus(const Fleet& fleet);
+
+}  // namespace smartmig

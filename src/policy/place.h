@@ -1,0 +1,119 @@
+// What placers share: going through the ready jobs in order, and the two ways to choose a slice that several use.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "fleet/view.h"
+
+namespace smartmig {
+
+// Where each queue stands while the ready jobs are taken in order over all of them. One at a time for a View.
+class ReadyOrder {
+ public:
+  explicit ReadyOrder(View& view) : groups_(view.groups()), cursors_(view.scratch().cursors) {
+    cursors_.resize(groups_.size());
+    for (std::size_t g = 0; g < groups_.size(); ++g) cursors_[g] = groups_[g].queue.begin();
+  }
+
+  // The next job that runs on one of `kinds`, and on which kinds it runs; kNone at the end. Groups that run on none
+  // of them are passed over as a whole, so a long queue of jobs that fit nowhere costs nothing.
+  JobIndex next(KindSet kinds, KindSet& job_kinds) {
+    const JobQueue::Entry* best = nullptr;
+    std::size_t best_group = 0;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (!(groups_[g].kinds & kinds) || groups_[g].queue.at_end(cursors_[g])) continue;
+      const JobQueue::Entry& entry = groups_[g].queue.at(cursors_[g]);
+      if (!best || entry < *best) best = &entry, best_group = g;
+    }
+    if (!best) return kNone;
+    job_kinds = groups_[best_group].kinds;
+    const JobIndex job = best->job;
+    groups_[best_group].queue.advance(cursors_[best_group]);
+    return job;
+  }
+
+ private:
+  std::span<const State::Group> groups_;
+  std::vector<JobQueue::Cursor>& cursors_;
+};
+
+// Gives each ready job, in order, the slice that choose(job, times) names, until jobs or free slices run out.
+// `times` covers the kinds that have a free slice and on which the job runs (never none).
+template <class Choose>
+void place_in_order(View& view, std::vector<Start>& starts, Choose choose) {
+  if (view.free().kinds() == 0) return;
+  ReadyOrder order(view);
+  SeenTimes times;
+  KindSet job_kinds = 0;
+  while (const KindSet free = view.free().kinds()) {
+    const JobIndex job = order.next(free, job_kinds);
+    if (job == kNone) return;
+    view.remaining_us(job, free & job_kinds, times);
+    const SliceId slice = choose(job, times);
+    view.mark_taken(slice);
+    starts.push_back({job, view.fleet().gpu_of(slice), view.slice(slice).slot});
+  }
+}
+
+// Of `kinds`, those with the least (or most) time.
+inline KindSet with_least_time(const SeenTimes& times, KindSet kinds) {
+  TimeUs best = kNever;
+  KindSet found = 0;
+  for (KindSet rest = kinds; rest; rest &= rest - 1) {
+    const TimeUs us = times.us[std::countr_zero(rest)];
+    if (us < best) best = us, found = 0;
+    if (us == best) found |= rest & -rest;
+  }
+  return found;
+}
+inline KindSet with_most_time(const SeenTimes& times, KindSet kinds) {
+  TimeUs best = -1;
+  KindSet found = 0;
+  for (KindSet rest = kinds; rest; rest &= rest - 1) {
+    const TimeUs us = times.us[std::countr_zero(rest)];
+    if (us > best) best = us, found = 0;
+    if (us == best) found |= rest & -rest;
+  }
+  return found;
+}
+
+// The free slice of one of the kinds with the lowest index; there must be one.
+inline SliceId lowest_index(const View& view, KindSet kinds) {
+  return view.free().lowest(view.free().first_gpu_anywhere(kinds), kinds);
+}
+
+// On the first GPU, in the order of the buckets, that has a free slice which ends on time, the slowest such; else the
+// slice with the earliest end.
+inline SliceId slowest_on_time_by_gpu(const View& view, const SeenTimes& times) {
+  const FreeSlices& free = view.free();
+  if (times.on_time) {
+    for (std::uint64_t rest = free.buckets(); rest; rest &= rest - 1) {
+      const GpuIndex gpu = free.first_gpu(std::countr_zero(rest), times.on_time);
+      if (gpu == kNone) continue;
+      return free.lowest(gpu, with_most_time(times, free.kinds_on(gpu, times.on_time)));
+    }
+  }
+  return lowest_index(view, with_least_time(times, times.kinds));
+}
+
+// The smallest (or largest) compute size among the kinds.
+inline KindSet with_size(const Fleet& fleet, KindSet kinds, bool smallest) {
+  int best = smallest ? 99 : -1;
+  KindSet found = 0;
+  for (KindSet rest = kinds; rest; rest &= rest - 1) {
+    const int compute = fleet.kinds()[std::countr_zero(rest)].compute;
+    if (smallest ? compute < best : compute > best) best = compute, found = 0;
+    if (compute == best) found |= rest & -rest;
+  }
+  return found;
+}
+
+// Over all GPUs the smallest slice that ends on time, else the earliest end.
+inline SliceId smallest_on_time(const View& view, const SeenTimes& times) {
+  if (times.on_time) return lowest_index(view, with_size(view.fleet(), times.on_time, true));
+  return lowest_index(view, with_least_time(times, times.kinds));
+}
+
+}  // namespace smartmig

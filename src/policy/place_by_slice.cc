@@ -1,0 +1,42 @@
+// The placers that look at slices over all GPUs at once, for the job with the earliest deadline: the rules of the course
+// project, and "slowest slice that ends on time, else the fastest".
+#include "policy/place.h"
+#include "policy/placers.h"
+
+namespace smartmig {
+namespace {
+
+using Choice = SliceId (*)(const View&, const SeenTimes&);
+
+class BySlice : public Placer {
+ public:
+  explicit BySlice(Choice choose) : choose_(choose) {}
+  std::unique_ptr<Placer> clone() const override { return std::make_unique<BySlice>(*this); }
+  void decide(View& view, std::vector<Start>& starts) override {
+    place_in_order(view, starts, [&](JobIndex, const SeenTimes& times) { return choose_(view, times); });
+  }
+
+ private:
+  Choice choose_;
+};
+
+SliceId earliest_finish(const View& view, const SeenTimes& times) {
+  return lowest_index(view, with_least_time(times, times.kinds));
+}
+SliceId largest(const View& view, const SeenTimes& times) {
+  return lowest_index(view, with_size(view.fleet(), times.kinds, false));
+}
+SliceId smallest(const View& view, const SeenTimes& times) {
+  return lowest_index(view, with_size(view.fleet(), times.kinds, true));
+}
+SliceId any(const View& view, const SeenTimes& times) { return lowest_index(view, times.kinds); }
+
+}  // namespace
+
+std::unique_ptr<Placer> make_slowest_on_time() { return std::make_unique<BySlice>(smallest_on_time); }
+std::unique_ptr<Placer> make_earliest_finish() { return std::make_unique<BySlice>(earliest_finish); }
+std::unique_ptr<Placer> make_largest_first() { return std::make_unique<BySlice>(largest); }
+std::unique_ptr<Placer> make_smallest_first() { return std::make_unique<BySlice>(smallest); }
+std::unique_ptr<Placer> make_first_fit() { return std::make_unique<BySlice>(any); }
+
+}  // namespace smartmig

@@ -1,0 +1,67 @@
+// The two ports of a policy. A partitioner decides layouts, a placer decides which ready job gets which free slice;
+// a joint policy is a partitioner that also starts jobs. They see a View and fill a Decision, and never meet the
+// engine, the clock or a driver. An object serves one run at a time; clone() gives another run its own.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fleet/decision.h"
+#include "fleet/view.h"
+
+namespace smartmig {
+
+class Partitioner {
+ public:
+  virtual ~Partitioner() = default;
+  virtual std::unique_ptr<Partitioner> clone() const = 0;
+  // The layouts the fleet starts with, one for each GPU, at time view.now().
+  virtual std::vector<SlotSet> first_layouts(const View& view) = 0;
+  // Adds repartitions (and, if joint, stops and starts). Called at arrivals, completions, failures and its timers.
+  virtual void decide(View& view, Decision& decision) = 0;
+  // The next time after `now` at which it wants to be called although nothing happens.
+  virtual TimeUs next_timer(TimeUs /*now*/) const { return kNever; }
+};
+
+class Placer {
+ public:
+  virtual ~Placer() = default;
+  virtual std::unique_ptr<Placer> clone() const = 0;
+  virtual JobOrder job_order() const { return JobOrder::kDeadline; }
+  virtual GpuOrder gpu_order() const { return GpuOrder::kIndex; }
+  // Adds starts on free slices, each marked in the view as it is taken. Under Preemption::kFree they are the whole
+  // new assignment (the caller reduces it to what changes); else they are additions.
+  virtual void decide(View& view, std::vector<Start>& starts) = 0;
+};
+
+struct Policy {
+  std::string name;  // As the user wrote it.
+  std::unique_ptr<Partitioner> partitioner;
+  std::unique_ptr<Placer> placer;  // None: the partitioner is joint.
+
+  Policy() = default;
+  Policy(Policy&&) = default;
+  Policy& operator=(Policy&&) = default;
+  Policy(const Policy& other)
+      : name(other.name),
+        partitioner(other.partitioner->clone()),
+        placer(other.placer ? other.placer->clone() : nullptr) {}
+  Policy& operator=(const Policy& other) { return *this = Policy(other); }
+};
+
+// The steps of a decision at one instant, each into a cleared Decision and carried out before the next: layouts,
+// then displacement (policy/displace.h, under `checkpoint`), then placement, which under `free` turns the placer's
+// assignment into the stops and starts that lead to it.
+void decide_layouts(Policy& policy, View& view, Decision& decision);
+void decide_placement(Policy& policy, View& view, Decision& decision);
+
+// Turns "these jobs on these slices" into the stops and starts that lead there. A job that keeps its slice is left
+// alone. O(jobs running before or after).
+void reduce_to_changes(View& view, Decision& decision);
+
+// Adds a repartition of the GPU to this layout's multiset unless it has it already, where the present slices in use
+// stay as far as they can.
+void aim_at(const View& view, GpuIndex gpu, SlotSet layout, Decision& decision);
+
+}  // namespace smartmig

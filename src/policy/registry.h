@@ -1,0 +1,27 @@
+// The registry: every policy by the word a user writes, PARTITIONER/PLACER or the name of a joint policy.
+//   none/edf   static:7,4-3*4,3-2-2*3/cedf   day-night:8=4-3*8+20=7*8/cedf   count/cedf   greedy
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "policy/policy.h"
+
+namespace smartmig {
+
+struct PolicyOptions {
+  double energy_weight = 2e-7;  // `a` of ET, in the papers' units; `met` uses it.
+  std::uint64_t seed = 1;       // Of policies that draw.
+};
+
+// Errors name what is unknown and suggest the nearest name.
+Result<Policy> make_policy(std::string_view spec, const Fleet& fleet, const PolicyOptions& options = {});
+
+std::vector<std::string> partitioner_names();
+std::vector<std::string> placer_names();
+std::vector<std::string> joint_names();
+// One line each, for --help.
+std::string describe_policies();
+
+}  // namespace smartmig

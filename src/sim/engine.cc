@@ -1,0 +1,259 @@
+#include "sim/engine.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "policy/displace.h"
+
+namespace smartmig {
+namespace {
+
+State::Options state_options(const Policy& policy, const EngineOptions& options) {
+  State::Options state;
+  state.costs = options.costs;
+  state.preemption = options.preemption;
+  if (policy.placer) {
+    state.job_order = policy.placer->job_order();
+    state.gpu_order = policy.placer->gpu_order();
+  }
+  state.estimate_sigma = options.estimate_sigma;
+  state.seed = options.seed;
+  state.attribute_energy = options.records;
+  return state;
+}
+
+}  // namespace
+
+Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy, const EngineOptions& options)
+    : fleet_(&fleet),
+      jobs_(&jobs),
+      policy_(policy),
+      state_(fleet, jobs.jobs, state_options(policy, options)),
+      gpu_events_(options.events),
+      finish_us_(jobs.jobs.size(), -1) {
+  SM_CHECK(!jobs.jobs.empty());
+  begin_us_ = jobs.jobs.front().submit_us;
+  state_.set_now(begin_us_);
+  state_.power().begin(begin_us_);
+  View view(state_, scratch_);
+  const std::vector<SlotSet> layouts = policy_.partitioner->first_layouts(view);
+  SM_CHECK(layouts.size() == fleet.gpu_count());
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) state_.place_initial(gpu, layouts[gpu]);
+  next_timer_ = policy_.partitioner->next_timer(begin_us_);
+  if (options.records) records_.emplace(state_, jobs.jobs.size());
+}
+
+void Engine::push(TimeUs at_us, std::uint32_t id, bool operation) {
+  endings_.push_back({at_us, id, operation});
+  std::push_heap(endings_.begin(), endings_.end(), std::greater<>());
+}
+
+void Engine::pop() {
+  std::pop_heap(endings_.begin(), endings_.end(), std::greater<>());
+  endings_.pop_back();
+}
+
+bool Engine::still_true(const Ending& ending) const {
+  if (ending.operation) return state_.gpu(ending.id).operation_end_us == ending.at_us;
+  const SliceState& slice = state_.slice(ending.id);
+  return slice.job != kNone && slice.end_us == ending.at_us;
+}
+
+// Keeps the heap within a small multiple of what is true, so that free preemption cannot make it grow.
+void Engine::forget_stale() {
+  if (endings_.size() < 64 + 4 * state_.running().size()) return;
+  std::erase_if(endings_, [this](const Ending& ending) { return !still_true(ending); });
+  std::make_heap(endings_.begin(), endings_.end(), std::greater<>());
+}
+
+TimeUs Engine::next_time() {
+  while (!endings_.empty() && !still_true(endings_.front())) pop();
+  TimeUs next = endings_.empty() ? kNever : endings_.front().at_us;
+  if (next_arrival_ < jobs_->jobs.size()) next = std::min(next, jobs_->jobs[next_arrival_].submit_us);
+  if (next_gpu_event_ < gpu_events_.size()) next = std::min(next, gpu_events_[next_gpu_event_].at_us);
+  if (next == kNever && next_timer_ != kNever) {
+    // Only timers are left: a new layout may still let the waiting jobs run, but not for ever.
+    constexpr int kPatience = 4;
+    if (++idle_timers_ > kPatience) return kNever;
+    return next_timer_;
+  }
+  idle_timers_ = 0;
+  return std::min(next, next_timer_);
+}
+
+bool Engine::step() {
+  if (completed_ == jobs_->jobs.size()) return false;
+  TimeUs now = next_time();
+  if (now == kNever) return false;
+  now = std::max(now, begin_us_);  // What happens to GPUs before the first job is there from the start.
+  if (records_) records_->pass_time(state_, now);
+  state_.set_now(now);
+  call_partitioner_ = false;
+  process_endings(now);
+  process_gpu_events(now);
+  process_arrivals(now);
+  if (next_timer_ <= now) {
+    call_partitioner_ = true;
+    next_timer_ = policy_.partitioner->next_timer(now);
+  }
+  decide();
+  if (records_) {
+    records_->observe(state_, touched_);
+    touched_.clear();
+  }
+  forget_stale();
+  return true;
+}
+
+void Engine::process_endings(TimeUs now) {
+  deferred_saves_.clear();
+  deferred_operations_.clear();
+  while (!endings_.empty() && endings_.front().at_us == now) {
+    const Ending ending = endings_.front();
+    pop();
+    if (!still_true(ending)) continue;
+    if (ending.operation) {
+      deferred_operations_.push_back(ending.id);
+      continue;
+    }
+    const JobIndex job = state_.slice(ending.id).job;
+    if (state_.job_state(job).status == JobStatus::kSaving) {
+      deferred_saves_.push_back(ending.id);
+      continue;
+    }
+    state_.complete(ending.id);
+    finish_us_[job] = last_completion_us_ = now;
+    ++completed_;
+    ++events_;
+    call_partitioner_ = true;
+    const GpuIndex gpu = fleet_->gpu_of(ending.id);
+    if (state_.gpu(gpu).present != state_.gpu(gpu).target) dirty_.push_back(gpu);
+    touch(gpu);
+  }
+  for (const GpuIndex gpu : deferred_operations_) {
+    if (state_.gpu(gpu).operation_end_us != now) continue;  // Listed twice.
+    state_.end_operation(gpu);
+    dirty_.push_back(gpu);
+    touch(gpu);
+  }
+  for (const SliceId slice : deferred_saves_) {
+    if (state_.slice(slice).job == kNone) continue;  // Listed twice.
+    state_.end_save(slice);
+    dirty_.push_back(fleet_->gpu_of(slice));
+    touch(fleet_->gpu_of(slice));
+  }
+}
+
+void Engine::process_gpu_events(TimeUs now) {
+  for (; next_gpu_event_ < gpu_events_.size() && gpu_events_[next_gpu_event_].at_us <= now; ++next_gpu_event_) {
+    const GpuEvent& event = gpu_events_[next_gpu_event_];
+    event.fail ? state_.fail(event.gpu) : state_.bring_back(event.gpu);
+    call_partitioner_ = true;
+    dirty_.push_back(event.gpu);
+    touch(event.gpu);
+  }
+}
+
+void Engine::process_arrivals(TimeUs now) {
+  for (; next_arrival_ < jobs_->jobs.size() && jobs_->jobs[next_arrival_].submit_us == now; ++next_arrival_) {
+    state_.arrive(static_cast<JobIndex>(next_arrival_));
+    ++events_;
+    call_partitioner_ = true;
+  }
+}
+
+void Engine::decide() {
+  View view(state_, scratch_);
+  repartitioned_.clear();
+  if (call_partitioner_) {
+    if (view.everything_ready()) state_.drop_all_awaiting();
+    decide_layouts(policy_, view, decision_);
+    carry_out(decision_);
+  }
+  settle_dirty();
+  if (!policy_.placer && call_partitioner_) charge_layout_changes(decision_.starts);
+  if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0) {
+    decision_.clear();
+    displace(view, decision_);
+    carry_out(decision_);
+    settle_dirty();
+  }
+  if (!policy_.placer) return;
+  state_.refresh_keys();
+  decide_placement(policy_, view, decision_);
+  carry_out(decision_);
+  charge_layout_changes(decision_.starts);
+}
+
+void Engine::carry_out(const Decision& decision) {
+  for (const JobIndex job : decision.stops) {
+    const SliceId slice = state_.job_state(job).slice;
+    const TimeUs end = state_.stop(job);
+    if (end != kNever) push(end, slice, false);
+    touch(fleet_->gpu_of(slice));
+  }
+  for (const Repartition& repartition : decision.repartitions) {
+    state_.set_target(repartition.gpu, repartition.target);
+    ++repartitions_;
+    repartitioned_.push_back(repartition.gpu);
+    dirty_.push_back(repartition.gpu);
+    touch(repartition.gpu);
+  }
+  if (!decision.repartitions.empty()) settle_dirty();
+  for (const Start& start : decision.starts) {
+    const TimeUs end = state_.start(start);
+    touch(start.gpu);
+    if (end == kNever) continue;
+    push(end, state_.job_state(start.job).slice, false);
+    if (records_) records_->job_started(state_, start.job);
+  }
+}
+
+// Starts what operations can start on the GPUs that changed, and the jobs that waited for what is there now.
+void Engine::settle_dirty() {
+  for (const GpuIndex gpu : dirty_) {
+    const TimeUs end = state_.advance(gpu);
+    if (end != kNever) push(end, gpu, true);
+    while (const auto start = state_.next_awaiting(gpu)) {
+      push(state_.start(*start), fleet_->slice_at(gpu, fleet_->board(gpu).slots[start->slot].start), false);
+      if (records_) records_->job_started(state_, start->job);
+    }
+    touch(gpu);
+  }
+  dirty_.clear();
+}
+
+// The papers' way to charge a repartition: off the deadlines of the jobs placed on the GPU as it changes.
+void Engine::charge_layout_changes(std::span<const Start> started) {
+  const TimeUs cut = state_.costs().deadline_cut_us;
+  if (cut == 0) return;
+  for (const GpuIndex gpu : repartitioned_) {
+    if (state_.preemption() == Preemption::kFree) {
+      const SliceId first = fleet_->slice_at(gpu, 0);
+      for (SliceId slice = first; slice < first + fleet_->stride(); ++slice) {
+        if (state_.slice(slice).job != kNone) state_.cut_deadline(state_.slice(slice).job, cut);
+      }
+    } else {
+      for (const Start& start : started) {
+        if (start.gpu == gpu) state_.cut_deadline(start.job, cut);
+      }
+    }
+  }
+}
+
+Result<void> Engine::run() {
+  while (step()) {
+  }
+  const std::size_t jobs = jobs_->jobs.size();
+  if (completed_ == jobs) return {};
+  for (JobIndex job = 0; job < jobs; ++job) {
+    if (finish_us_[job] >= 0) continue;
+    return fail(
+        "{} of {} jobs never ran, the first is job {}: no slice that policy {} makes on this fleet has the memory and a "
+        "time for it, or the GPU it needs did not return",
+        jobs - completed_, jobs, jobs_->id(job), policy_.name);
+  }
+  return {};
+}
+
+}  // namespace smartmig

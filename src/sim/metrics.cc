@@ -1,0 +1,55 @@
+#include "sim/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace smartmig {
+
+double weigh(double energy_j, double avg_tardiness_s, double energy_weight, double gpus, double days) {
+  // A workload without length (all jobs at once) is taken as a day.
+  const double scaled_wmin = energy_j / kJoulesPerWattMinute * 8 / gpus / (days > 0 ? days : 1);
+  return (energy_weight * scaled_wmin + avg_tardiness_s / 60) / (energy_weight + 1);
+}
+
+double quantile(const std::vector<double>& sorted, double q) {
+  if (sorted.empty()) return 0;
+  const double at = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(at);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+Metrics measure(const Engine& engine, double energy_weight) {
+  const State& state = engine.state();
+  const std::size_t jobs = engine.jobs().jobs.size();
+  Metrics metrics;
+  metrics.jobs = jobs;
+  metrics.energy_j = state.power().energy_j(engine.end_us());
+  metrics.energy_wmin = metrics.energy_j / kJoulesPerWattMinute;
+  metrics.energy_per_job_j = metrics.energy_j / static_cast<double>(jobs);
+  std::vector<double> late_s;
+  late_s.reserve(jobs);
+  TimeUs sum_us = 0;
+  std::size_t late = 0;
+  for (JobIndex job = 0; job < jobs; ++job) {
+    const TimeUs by = std::max<TimeUs>(0, engine.finish_us()[job] - state.job_state(job).deadline_us);
+    sum_us += by;
+    late += by > 0;
+    late_s.push_back(to_s(by));
+  }
+  std::sort(late_s.begin(), late_s.end());
+  metrics.avg_tardiness_s = to_s(sum_us) / static_cast<double>(jobs);
+  metrics.median_tardiness_s = quantile(late_s, 0.5);
+  metrics.p95_tardiness_s = quantile(late_s, 0.95);
+  metrics.p99_tardiness_s = quantile(late_s, 0.99);
+  metrics.late_pct = 100.0 * static_cast<double>(late) / static_cast<double>(jobs);
+  metrics.et = weigh(metrics.energy_j, metrics.avg_tardiness_s, energy_weight, state.fleet().gpu_count(),
+                     engine.jobs().nominal_days);
+  metrics.makespan_s = to_s(engine.end_us() - engine.begin_us());
+  metrics.events = engine.events();
+  metrics.repartitions = engine.repartitions();
+  metrics.preemptions = state.preemptions();
+  return metrics;
+}
+
+}  // namespace smartmig

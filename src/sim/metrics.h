@@ -1,0 +1,34 @@
+// The numbers of a run: energy, tardiness, and ET, the objective that weighs them.
+#pragma once
+
+#include "sim/engine.h"
+
+namespace smartmig {
+
+struct Metrics {
+  std::size_t jobs = 0;
+  double energy_j = 0;
+  double energy_wmin = 0;  // The papers' unit.
+  double energy_per_job_j = 0;
+  double avg_tardiness_s = 0;
+  double median_tardiness_s = 0;
+  double p95_tardiness_s = 0;
+  double p99_tardiness_s = 0;
+  double late_pct = 0;
+  double et = 0;          // In the papers' units: (a * W*min + minutes) / (a + 1), E scaled to 8 GPUs and one day.
+  double makespan_s = 0;  // First submit to last completion.
+  long events = 0;
+  long repartitions = 0;
+  long preemptions = 0;
+};
+
+// Of a run that has ended. O(jobs).
+Metrics measure(const Engine& engine, double energy_weight);
+
+// ET of a total energy and a mean tardiness; `days` is the workload's nominal length.
+double weigh(double energy_j, double avg_tardiness_s, double energy_weight, double gpus, double days);
+
+// The value below which a share q of the sorted values lies, by linear interpolation.
+double quantile(const std::vector<double>& sorted, double q);
+
+}  // namespace smartmig
