@@ -37,23 +37,21 @@ TEST(Placers, TakeTheEarliestEndWhenNothingEndsOnTime) {
     EXPECT_EQ(finish_of_one_job(placer, j), seconds({10})) << placer;
 }
 
-TEST(Placers, MetWeighsEnergyWhereNothingIsLate) {
+TEST(Placers, MetWeighsEnergyAmongSlicesThatAreNotLate) {
   // (P(c) - P(0)) * minutes on 2g, 4g, 7g: 120*40/60 = 80, 203.9*20/60 = 67.97, 208.5*10/60
   // = 34.75: 7g.
   EXPECT_EQ(finish_of_one_job("met", job(0, 45, kTimes)), seconds({10}));
-  // With 30 s on 7g it is 104.25 there: 4g. 1g would cost 79*70/60 = 92.2 and be late.
-  EXPECT_EQ(finish_of_one_job("met", job(0, 45, {70, 40, 30, 20, 30})), seconds({20}));
+  // With 30 s on 7g it is 104.25 there: 4g. 1g would be the least, 79*46/60 = 60.57, but late by a
+  // second, which weighs more than all energies at 2e-7.
+  EXPECT_EQ(finish_of_one_job("met", job(0, 45, {46, 40, 30, 20, 30})), seconds({20}));
 }
 
 TEST(Placers, MetCountsWhatWasPlacedBefore) {
-  // GPU 0 is 3-3, GPU 1 is 4-3, both jobs run on 3g only, for a minute. The first costs 165.3 W*min
-  // anywhere: GPU 0. There the second costs P(6) - P(3) = 43.2: the other 3g of GPU 0, and the
-  // third, for 60 s more, must take GPU 1.
-  const std::array<double, kSizeCount> only_3g = {0, 0, 60, 0, 0};
-  auto c = static_case({"3-3", "4-3"}, {job(0, 100, only_3g), job(0, 100, only_3g)}, "met",
-                       Preemption::kNone);
-  // Energy: 60 s of 248.5 W (6 busy) on GPU 0 and of 40 W on GPU 1.
-  EXPECT_NEAR(c.run().energy_j, 60 * 248.5 + 60 * 40, 1e-6);
+  // Job 0 runs on 4g only: GPU 1. Job 1 runs on 3g only: P(3) - P(0) = 165.3 W on GPU 0, P(7) -
+  // P(4) = 4.6 W on GPU 1.
+  auto c = static_case({"3-3", "4-3"}, {job(0, 99, {0, 0, 0, 60, 0}), job(0, 99, {0, 0, 60, 0, 0})},
+                       "met", Preemption::kNone);
+  EXPECT_NEAR(c.run().energy_j, 60 * 40 + 60 * 248.5, 1e-6);
 }
 
 TEST(Placers, EdfFillsTheMostOccupiedGpuAndCedfTheOneWithLargeSlices) {
@@ -83,16 +81,22 @@ TEST(Placers, TakeJobsInTheirOrder) {
   EXPECT_EQ(finish("least-laxity"), job_1_first);
 }
 
-TEST(Placers, RandomDrawsAnIndexForEachJobFromItsOwnStream) {
-  // Three jobs on 7 slices of 1g: each draws among those still free; equal jobs, so only the draws'
-  // count can be seen through a fourth that runs on 2g as well. Slices by index: GPU 0 1g x7, GPU 1
-  // 2g 2g 2g 1g (2g at 0, 2, 4, 1g at 6).
-  Random draws(9, "random placer");
-  auto c =
-      static_case({"1-1-1-1-1-1-1", "2-2-2-1"}, {job(0, 100, kTimes)}, "random", Preemption::kNone);
-  c.setup.seed = 9;
-  const std::uint64_t k = draws.below(11);
-  EXPECT_EQ(c.run().finish_us, seconds({k >= 7 && k <= 9 ? 40.0 : 70.0}));
+TEST(Placers, RandomDrawsOneIndexForEachJobFromItsOwnStream) {
+  // Slices by index: seven 1g of GPU 0, then 2g, 2g, 2g, 1g of GPU 1. Job 0 draws among 11, job 1
+  // among the 10 left.
+  auto c = static_case({"1-1-1-1-1-1-1", "2-2-2-1"}, {job(0, 100, kTimes), job(0, 200, kTimes)},
+                       "random", Preemption::kNone);
+  for (c.setup.seed = 1; c.setup.seed <= 20; ++c.setup.seed) {
+    Random draws(c.setup.seed, "random placer");
+    std::vector<double> slices = {70, 70, 70, 70, 70, 70, 70, 40, 40, 40, 70};
+    std::vector<double> expected;
+    for (std::uint64_t free = 11; free >= 10; --free) {
+      const auto k = static_cast<std::ptrdiff_t>(draws.below(free));
+      expected.push_back(slices[k]);
+      slices.erase(slices.begin() + k);
+    }
+    EXPECT_EQ(c.run().finish_us, seconds(expected)) << "seed " << c.setup.seed;
+  }
 }
 
 TEST(Placers, PassOverJobsThatRunOnNoFreeSlice) {

@@ -117,6 +117,30 @@ TEST(Repartition, DoesNotBreakOffAnOperationUnderWay) {
   EXPECT_EQ(outcome.repartitions, 2);
 }
 
+TEST(Repartition, GivesNoJobToADoomedSlice) {
+  // 4-2-1 goes from 10 s on, lowest slot first: 1g at 10.20, 2g at 10.40, 4g at 10.61; 7g is there
+  // at 10.85. Job 1 could have had the 4g at 10.05.
+  TinyCase c(1, {job(0, 99, {1, 0, 0, 0, 0}), job(10.05, 99, {0, 0, 0, 8, 5})}, "day-night",
+             "first-fit", Preemption::kNone, real_costs());
+  c.setup.layouts = {{"7"}, {"4-2-1"}};
+  c.setup.times_us = {10 * kSecondUs, 20 * kHourUs};
+  EXPECT_EQ(c.run().finish_us, seconds({1, 15.85}));
+}
+
+TEST(Repartition, FreesAJobThatWaitsForASliceThatIsDoomed) {
+  // At 20 s job 1 displaces job 0 (as below) and waits for the 7g, which saves until 25 s. At 22 s
+  // the target is 4-3: job 1 is ready again. 7g gone at 25.22; job 0, saved with .8 left, takes the
+  // 3g at 25.42, restores in 10 s and needs 160 s there; job 1, which does not run on 3g, takes the
+  // 4g at 25.63.
+  TinyCase c(1, {training(0, 500, {0, 0, 200, 0, 100}), job(20, 40, {0, 0, 0, 20, 10})},
+             "day-night", "edf", Preemption::kCheckpoint, real_costs());
+  c.setup.layouts = {{"4-3"}, {"7"}};
+  c.setup.times_us = {22 * kSecondUs, 20 * kHourUs};
+  const Outcome outcome = c.run();
+  EXPECT_EQ(outcome.finish_us, seconds({195.42, 45.63}));
+  EXPECT_EQ(outcome.preemptions, 1);
+}
+
 TEST(Repartition, EndsARunWhoseLastJobCanNeverStart) {
   const std::vector<Job> jobs = {job(0, 99, only_7g(2)), job(1, 99, {0, 7, 0, 0, 0})};
   const Outcome outcome = day_night_case(jobs, Preemption::kNone, real_costs()).run();
@@ -180,6 +204,32 @@ TEST(Checkpoint, TakesTheLargestFallFirst) {
   EXPECT_EQ(outcome.finish_us, seconds({125, 90, 35}));
 }
 
+TEST(Checkpoint, ReckonsThatADisplacedJobMayTakeAFreeSlice) {
+  // Job 0 (deadline 115) is on the 4g to 100 s, the 3g is free; job 1 runs on 4g only and would end
+  // at 110. Displaced at 20 s, job 0 has .8 left: 88 s on 3g, to 20 + 5 + 10 + 88 = 123, 8 s late
+  // (125 if it waited for the 4g).
+  const auto finish = [](double deadline_s) {
+    const std::vector<Job> jobs = {training(0, 115, {0, 0, 110, 100, 0}),
+                                   job(20, deadline_s, {0, 0, 0, 10, 0})};
+    return static_case({"4-3"}, jobs, "earliest-finish", Preemption::kCheckpoint, real_costs())
+        .run()
+        .finish_us;
+  };
+  EXPECT_EQ(finish(101), seconds({123, 35}));   // 9 s against 8.
+  EXPECT_EQ(finish(102), seconds({100, 110}));  // 8 s against 8.
+}
+
+TEST(Checkpoint, KeepsWhatIsLeftOfAJobStoppedWhileItRestores) {
+  // As in the first case job 0 restores from 35 s on with .8 left. At 40 s job 2 displaces it:
+  // without it would end at 45 + 80 + 10. Saved at 45, job 2 to 55, restored at 65, then 80 s.
+  const std::vector<Job> jobs = {training(0, 200, only_7g(100)), job(20, 40, only_7g(10)),
+                                 job(40, 60, only_7g(10))};
+  const Outcome outcome =
+      static_case({"7"}, jobs, "edf", Preemption::kCheckpoint, real_costs()).run();
+  EXPECT_EQ(outcome.finish_us, seconds({145, 35, 55}));
+  EXPECT_EQ(outcome.preemptions, 2);
+}
+
 TEST(PaperCosts, TakeFourSecondsOffEveryJobOnAChangedGpu) {
   // Both jobs run for 10, 20, 30 s on 7g, 4g, 3g. At 2 s two jobs want 4-3: job 1 (deadline 50)
   // takes 3g, job 0, .8 left, 4g to 18 s; both lose 4 s. At 18 s one job wants 7: job 1 has 14/30
@@ -191,6 +241,19 @@ TEST(PaperCosts, TakeFourSecondsOffEveryJobOnAChangedGpu) {
   EXPECT_EQ(outcome.repartitions, 2);
   EXPECT_EQ(outcome.preemptions, 2);
   EXPECT_NEAR(outcome.energy_j, 22.666667 * 248.5, 1e-6);
+}
+
+TEST(PaperCosts, CutTheDeadlineOfAJobThatKeepsItsSliceToo) {
+  // Job 0 runs on 3g only. 0 s: 4-3, job 0 on 3g to 30 s, job 1 on 4g. 5 s: 3-2-2, the 3g stays;
+  // job 1 (.75 left) on 2g to 35 s, job 2 on the other to 45 s. 30 s: 4-3, job 1 (.125 left) on 3g
+  // to 33.75, job 2 (.375 left) on 4g to 37.5. 33.75: 7, job 2 (.1875 left) to 35.625. Job 0 loses
+  // 4 s at 0 and 5, job 1 at 0, 5 and 30, job 2 at 5, 30 and 33.75.
+  const std::vector<Job> jobs = {job(0, 100, {0, 0, 30, 0, 0}), job(0, 110, kTimes),
+                                 job(5, 400, kTimes)};
+  const Outcome outcome = TinyCase(1, jobs, "count", "edf", Preemption::kFree, paper_costs()).run();
+  EXPECT_EQ(outcome.finish_us, seconds({30, 33.75, 35.625}));
+  EXPECT_EQ(outcome.deadline_us, seconds({92, 98, 388}));
+  EXPECT_EQ(outcome.repartitions, 4);
 }
 
 TEST(PaperCosts, WithoutPreemptionSpareTheJobsThatOnlyStay) {
@@ -223,6 +286,15 @@ TEST(Failure, LosesASaveUnderWay) {
                        Preemption::kCheckpoint, real_costs());
   c.setup.events = {{22 * kSecondUs, 0, true}, {30 * kSecondUs, 0, false}};
   EXPECT_EQ(c.run().finish_us, seconds({140.24, 40.24}));
+}
+
+TEST(Failure, EndsTheContextLevelOfTheBoard) {
+  // Job 0 to 1 s, context level to 1.2 s, down to 1.4 s, then idle although 1.4 s have not passed;
+  // job 1 from 3 to 4 s.
+  auto c = static_case({"7"}, {job(0, 99, only_7g(1)), job(3, 99, only_7g(1))}, "edf",
+                       Preemption::kNone, real_costs());
+  c.setup.events = {{1'200'000, 0, true}, {1'400'000, 0, false}};
+  EXPECT_NEAR(c.run().energy_j, 248.5 + .2 * 76 + 1.6 * 40 + 248.5, 1e-6);
 }
 
 TEST(Count, StepsTheLastGpuFirst) {
@@ -266,6 +338,18 @@ TEST(Greedy, GivesTheLargestGainFirst) {
   const std::vector<Job> jobs = {job(0, 1, kTimes), job(0, 1, {140, 80, 60, 40, 20})};
   const Outcome outcome = TinyCase(1, jobs, "greedy", "", Preemption::kFree).run();
   EXPECT_EQ(outcome.finish_us, seconds({20, 33.333333}));
+}
+
+TEST(Greedy, WeighsTheGainByTheLengthOfTheJob) {
+  // An A30 has 4 slices: after 1g for each job one is left, and jobs 0 and 1 are late. Steps 1-2
+  // gain 60 (1/40 - 1/70) (70/60)^.9 = .738 and 60 (1/130 - 1/280) (280/60)^.9 = .989: job 1,
+  // although 60/130 - 60/280 = .247 is less than 60/40 - 60/70 = .643.
+  const std::vector<Job> jobs = {job(0, 1, {70, 40, 0, 0, 0}), job(0, 1, {280, 130, 0, 0, 0}),
+                                 job(0, 999, {50, 0, 0, 0, 0})};
+  TinyCase c(1, jobs, "greedy", "", Preemption::kNone);
+  c.setup.gpus = {board("A30")};
+  ASSERT_EQ(board("A30")->speed_factor[0], 1);
+  EXPECT_EQ(c.run().finish_us, seconds({70, 130, 50}));
 }
 
 TEST(Greedy, StartsWaitForSlicesStillToBeMade) {
