@@ -136,6 +136,7 @@ class Filler {
   void tell() {
     TraceReport& report = filled_.report;
     auto& made = report.synthesised;
+    made.push_back(fmt::format("all draws: seed {}", options_.seed));
     const auto& rule = options_.deadlines;
     made.push_back(
         fmt::format("deadlines: submit + U({}, {}) x time on {}g", rule.low, rule.high, rule.size));

@@ -63,6 +63,7 @@ class Parser {
  public:
   Parser(CsvReader csv, Columns columns, std::string_view text)
       : csv_(std::move(csv)), columns_(std::move(columns)), text_(text), ids_(text.size() / 80) {
+    if (!columns_.profile) return;
     const auto& profiles = Catalogue::shipped().profiles();
     for (std::size_t i = 0; i < profiles.size(); ++i) {
       profiles_.emplace(profiles[i].name, static_cast<std::uint16_t>(i));

@@ -39,7 +39,7 @@ std::string line(std::string_view what, const Percentiles& p) {
 std::string sizes_text(const BySize& counts, std::string_view none) {
   std::string out;
   for (std::size_t i = 0; i < counts.size(); ++i) {
-    if (i < kSizeCount && counts[i] == 0) continue;
+    if (counts[i] == 0) continue;
     const std::string what = i < kSizeCount ? fmt::format("{}g", kSizes[i]) : std::string(none);
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, grouped(counts[i]));
   }
@@ -61,12 +61,15 @@ std::string trace_text(const TraceReport& trace) {
 }
 
 std::string requests_text(const RequestStats& requests) {
-  return fmt::format(
-      "asked for, by the trace: load {:.3g} GPUs; less than a GPU {}; one GPU {}; several {}\n"
-      "  smallest slice that holds a fractional request: {}\n",
-      requests.load_gpus, grouped(requests.jobs - requests.whole - requests.several),
-      grouped(requests.whole), grouped(requests.several),
-      sizes_text(requests.fractional, "none (over 4/7 of a GPU)"));
+  const std::size_t fractional = requests.jobs - requests.whole - requests.several;
+  std::string out = fmt::format(
+      "asked for, by the trace: load {:.3g} GPUs; less than a GPU {}; one GPU {}; several {}\n",
+      requests.load_gpus, grouped(fractional), grouped(requests.whole), grouped(requests.several));
+  if (fractional > 0) {
+    out += fmt::format("  smallest slice that holds a fractional request: {}\n",
+                       sizes_text(requests.fractional, "none (over 4/7 of a GPU)"));
+  }
+  return out;
 }
 
 std::string hours_text(const std::array<double, 24>& by_hour) {

@@ -98,6 +98,7 @@ Result<Trace> finish_trace(Trace trace, const std::string& name) {
   seen.reserve(trace.jobs.size());
   std::size_t renamed = 0;
   std::size_t censored = 0;
+  std::size_t modelled = 0;
   for (TraceJob& job : trace.jobs) {
     if (!seen.insert(job.id).second) {
       std::string unique;
@@ -107,12 +108,17 @@ Result<Trace> finish_trace(Trace trace, const std::string& name) {
       ++renamed;
     }
     censored += job.label.find("censored") != std::string::npos;
+    modelled += job.label.find("modelled-duration") != std::string::npos;
   }
   if (renamed)
     report.notes.push_back(fmt::format("{} repeated ids got a number behind them", renamed));
   if (censored) {
     report.notes.push_back(
         fmt::format("{} jobs are marked censored: they ran longer than the trace shows", censored));
+  }
+  if (modelled) {
+    report.notes.push_back(fmt::format(
+        "{} jobs are marked modelled-duration: nobody observed their run time", modelled));
   }
   report.rows_kept = trace.jobs.size();
   return trace;

@@ -1,0 +1,203 @@
+#include "workload/fill.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "workload/catalogue.h"
+#include "workload/job_table.h"
+#include "workload/profile_pool.h"
+
+namespace smartmig {
+namespace {
+
+Trace trace_of(std::size_t jobs, double fraction = 1, int count = 1) {
+  Trace trace;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    TraceJob job;
+    job.id = std::to_string(i);
+    job.submit_us = static_cast<TimeUs>(i) * kMinuteUs;
+    job.duration_us = 700 * kSecondUs;
+    job.gpu_fraction = fraction;
+    job.gpu_count = count;
+    trace.jobs.push_back(job);
+  }
+  return trace;
+}
+
+FilledTrace filled(const Trace& trace, const FillOptions& options) {
+  auto result = fill(trace, options, "t");
+  EXPECT_TRUE(result) << result.error().message;
+  return result ? std::move(*result) : FilledTrace{};
+}
+
+TEST(Fill, FindsTheSmallestSliceThatHoldsARequest) {
+  const std::pair<double, int> cases[] = {{.001, 1}, {.14, 1},     {1 / 7.0, 1}, {.15, 2},
+                                          {.28, 2},  {2 / 7.0, 2}, {.32, 3},     {3 / 7.0, 3},
+                                          {.46, 4},  {4 / 7.0, 4}, {.58, 7},     {1, 7}};
+  for (const auto& [fraction, size] : cases)
+    EXPECT_EQ(kSizes[size_of_request(fraction)], size) << fraction;
+}
+
+TEST(Fill, TakesTheObservedTimeForTheSizeTheJobHad) {
+  FillOptions options;
+  options.profiles = "linear";
+  const FilledTrace whole = filled(trace_of(1), options);
+  EXPECT_EQ(whole.table.jobs[0].time_us,
+            (std::array<TimeUs, 5>{4900 * kSecondUs, 2450 * kSecondUs, 1'633'333'333,
+                                   1225 * kSecondUs, 700 * kSecondUs}));
+  EXPECT_EQ(whole.table.jobs[0].profile, kNoProfile);
+  const FilledTrace third = filled(trace_of(1, .4), options);  // Had a 3g.
+  EXPECT_EQ(third.table.jobs[0].time_us[2], 700 * kSecondUs);
+  EXPECT_EQ(third.table.jobs[0].time_us[0], 2100 * kSecondUs);
+  EXPECT_EQ(third.table.jobs[0].time_us[4], 300 * kSecondUs);
+}
+
+TEST(Fill, DrawsProfilesOfTheJobsKind) {
+  Trace trace = trace_of(3000);
+  for (std::size_t i = 0; i < 3000; i += 2) trace.jobs[i].kind = TraceKind::kTraining;
+  FillOptions options;
+  options.training_share = 0;
+  std::map<std::string, int> drawn;
+  for (const Job& job : filled(trace, options).table.jobs) {
+    const SpeedProfile& profile = Catalogue::shipped().profiles()[job.profile];
+    EXPECT_EQ(profile.kind, job.kind);
+    ++drawn[profile.name];
+  }
+  // BERT twice as often as ResNet-50: 1,000 of 1,500, standard deviation 18.
+  EXPECT_NEAR(drawn["bert-training"], 1000, 75);
+  EXPECT_NEAR(drawn["bert-inference"], 1000, 75);
+  EXPECT_EQ(drawn["bert-training"] + drawn["resnet50-training"], 1500);
+}
+
+TEST(Fill, TakesAnyKindWhereTheSetHasNoneOfTheJobs) {
+  FillOptions options;
+  options.profiles = "resnet50-training";
+  options.training_share = 0;
+  for (const Job& job : filled(trace_of(20), options).table.jobs) {
+    EXPECT_EQ(job.kind, JobKind::kInference);
+    EXPECT_EQ(Catalogue::shipped().profiles()[job.profile].name, "resnet50-training");
+  }
+}
+
+TEST(Fill, PrefersProfilesThatRunOnTheSizeTheJobHad) {
+  FillOptions options;
+  options.profiles = "parvagpu";  // Some of its profiles do not fit a 1g.
+  const FilledTrace result = filled(trace_of(500, .1), options);
+  for (const Job& job : result.table.jobs) EXPECT_EQ(job.time_us[0], 700 * kSecondUs);
+  // One that does not: the observed time is taken for the next size on which it does.
+  options.profiles = "parvagpu-densenet121-b128";
+  const Job job = filled(trace_of(1, .1), options).table.jobs[0];
+  EXPECT_EQ(job.time_us[0], 0);
+  EXPECT_EQ(job.time_us[1], 0);
+  EXPECT_EQ(job.time_us[2], 700 * kSecondUs);
+}
+
+TEST(Fill, RightSizeForbidsSlicesBelowTheRequest) {
+  FillOptions options;
+  options.right_size = true;
+  const Job fraction = filled(trace_of(1, .4), options).table.jobs[0];
+  EXPECT_EQ(fraction.time_us[0], 0);
+  EXPECT_EQ(fraction.time_us[1], 0);
+  EXPECT_GT(fraction.time_us[2], 0);
+  EXPECT_GT(fraction.time_us[4], 0);
+  // Who asked for a whole GPU had nothing smaller to ask for.
+  EXPECT_GT(filled(trace_of(1), options).table.jobs[0].time_us[0], 0);
+}
+
+TEST(Fill, SetsDeadlinesByTheRule) {
+  FillOptions options;
+  options.profiles = "linear";
+  options.deadlines = {2, 4, 1};
+  double sum = 0;
+  const FilledTrace result = filled(trace_of(2000), options);
+  for (const Job& job : result.table.jobs) {
+    const double factor = to_s(job.deadline_us - job.submit_us) / to_s(job.time_us[0]);
+    EXPECT_GE(factor, 2 - 1e-9);
+    EXPECT_LT(factor, 4);
+    sum += factor;
+  }
+  EXPECT_NEAR(sum / 2000, 3, .05);  // Four standard deviations.
+}
+
+TEST(Fill, FollowsTheRuleForSeveralGpus) {
+  FillOptions options;
+  Trace trace = trace_of(2, 1, 3);
+  trace.jobs[1].gpu_count = 1;
+  trace.jobs[1].id = "0/1";  // Where a part of job 0 would be.
+  const FilledTrace dropped = filled(trace, options);
+  EXPECT_EQ(dropped.table.jobs.size(), 1u);
+  EXPECT_EQ(dropped.report.dropped_text(), "1 asks for several GPUs");
+  EXPECT_EQ(dropped.report.rows_kept, 1u);
+  options.multi_gpu = MultiGpu::kOne;
+  EXPECT_EQ(filled(trace, options).table.jobs.size(), 2u);
+  options.multi_gpu = MultiGpu::kSplit;
+  const FilledTrace split = filled(trace, options);
+  ASSERT_EQ(split.table.jobs.size(), 4u);
+  EXPECT_EQ(split.report.rows_kept, 2u);
+  EXPECT_TRUE(parse_job_table(format_job_table(split.table), "again"));
+  EXPECT_EQ(parse_multi_gpu("all").error().message,
+            "found 'all', expected one of drop, one, split");
+}
+
+TEST(Fill, TakesTwoSmallSlicesForOneOfTheirSum) {
+  FillOptions options;
+  options.profiles = "linear";
+  options.multi_gpu = MultiGpu::kOne;
+  EXPECT_EQ(filled(trace_of(1, 1 / 7.0, 3), options).table.jobs[0].time_us[2], 700 * kSecondUs);
+}
+
+TEST(Fill, SetsMemoryByTheRule) {
+  Trace trace = trace_of(1);
+  trace.jobs[0].memory_mib = 777;
+  FillOptions options;
+  options.profiles = "miso-bert-b2";
+  EXPECT_EQ(filled(trace, options).table.jobs[0].memory_mib, 777);
+  options.memory = MemoryRule::kNone;
+  EXPECT_EQ(filled(trace, options).table.jobs[0].memory_mib, 0);
+  options.memory = MemoryRule::kProfile;
+  EXPECT_EQ(filled(trace, options).table.jobs[0].memory_mib,
+            Catalogue::shipped().profiles()[*Catalogue::shipped().find("miso-bert-b2")].memory_mib);
+}
+
+TEST(Fill, IsTheSameForTheSameSeedAndKeepsOtherDrawsWhenOneRuleChanges) {
+  const Trace trace = trace_of(200);
+  FillOptions options;
+  const std::string once = format_job_table(filled(trace, options).table);
+  EXPECT_EQ(format_job_table(filled(trace, options).table), once);
+  options.seed = 2;
+  EXPECT_NE(format_job_table(filled(trace, options).table), once);
+  options.seed = 1;
+  options.deadlines = {2, 4, 7};
+  const FilledTrace relaxed = filled(trace, options);
+  const JobTable tight = filled(trace, {}).table;
+  for (std::size_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(relaxed.table.jobs[i].time_us, tight.jobs[i].time_us);
+    EXPECT_EQ(relaxed.table.jobs[i].kind, tight.jobs[i].kind);
+  }
+}
+
+TEST(Fill, DropsJobsWhoseTimesCannotBeWritten) {
+  Trace trace = trace_of(2);
+  trace.jobs[1].duration_us = static_cast<TimeUs>(9e9) * kSecondUs;  // Seven times that on a 1g.
+  FillOptions options;
+  options.deadlines = {1e6, 1e6, 1};
+  const auto none = fill(trace, options, "t");
+  EXPECT_TRUE(none);  // The short one: 1e6 x 4,900 s still fits.
+  EXPECT_EQ(none->report.dropped_text(), "1 a time over 1e10 s");
+  trace.jobs[0].duration_us = trace.jobs[1].duration_us;
+  EXPECT_EQ(fill(trace, options, "t").error().message,
+            "t: has no job left among 0 rows; dropped: 2 a time over 1e10 s");
+}
+
+TEST(Fill, SaysWhichProfilesThereAre) {
+  EXPECT_EQ(ProfilePool::parse("mso").error().message,
+            "found 'mso', expected a set or a profile of the catalogue; did you mean 'miso'?");
+  EXPECT_EQ(ProfilePool::parse("bert-training,bert-trainin").error().message,
+            "found 'bert-trainin', expected a set or a profile of the catalogue; did you mean "
+            "'bert-training'?");
+  EXPECT_TRUE(ProfilePool::parse("bert-training, miso-gnn-b64"));
+}
+
+}  // namespace
+}  // namespace smartmig
