@@ -8,7 +8,7 @@ std::string_view shipped_file(std::string_view name) {
   for (const ShippedFile& file : shipped_files()) {
     if (file.name == name) return file.bytes;
   }
-  SM_CHECK(!"a shipped file of this name");
+  check_failed(__FILE__, __LINE__, "a shipped file of this name");
   return {};
 }
 
