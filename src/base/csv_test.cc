@@ -40,6 +40,14 @@ TEST(Csv, ReadsRowsWithEitherLineEnd) {
   EXPECT_TRUE(rows("a,b").empty());
 }
 
+TEST(Csv, ColumnsAreTrimmedAndFreeOfAByteOrderMark) {
+  const auto csv = CsvReader::open("\xef\xbb\xbfid, t ,\n", "t.csv");
+  ASSERT_TRUE(csv.has_value());
+  EXPECT_EQ(csv->columns(), (Row{"id", "t", ""}));
+  EXPECT_EQ(csv->find("t"), 1u);
+  EXPECT_FALSE(csv->find("p1g_s").has_value());
+}
+
 TEST(Csv, ReadsQuotedFields) {
   EXPECT_EQ(rows("a,b\n\"1,5\",\"say \"\"no\"\"\"\n"), (std::vector<Row>{{"1,5", "say \"no\""}}));
   EXPECT_EQ(rows("a,b\n\"two\nlines\",x\r\n\"\",\"\"\"\"\n"),

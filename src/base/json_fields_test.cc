@@ -38,6 +38,8 @@ TEST(JsonFields, NamesThePathOfWhatIsWrong) {
       "t.json: list[1].x: found 'two', expected a number from 0 to 5");
   EXPECT_EQ(error_of(text, [](JsonFields f) { f.integer("big", 0, 5); }),
             "t.json: big: found '1e+300', expected a whole number from 0 to 5");
+  EXPECT_EQ(error_of(text, [](JsonFields f) { f.number("half", 0, 2); }),
+            "t.json: half: found '2.5', expected a number from 0 to 2");
   EXPECT_EQ(error_of(text, [](JsonFields f) { f.integer("half", 0, 5); }),
             "t.json: half: found '2.5', expected a whole number from 0 to 5");
   EXPECT_EQ(error_of(text, [](JsonFields f) { f.text("long"); }),

@@ -1,7 +1,7 @@
 // Units. Simulated time is a whole number of microseconds, so that sums of times are exact and the
 // same on every machine. Energy is in joules, power in watts, memory in MiB; the unit is in the
-// name (`_us`, `_s`,
-// `_j`, `_w`, `_mib`). The papers' minutes and W*min appear only where their tables are printed.
+// name (`_us`, `_s`, `_j`, `_w`, `_mib`). The papers' minutes and W*min appear only where their
+// tables are printed.
 #pragma once
 
 #include <cmath>

@@ -49,8 +49,7 @@ struct Profile {
   std::vector<int> starts;       // Legal first memory slices, ascending.
 };
 
-// One legal placement of one profile. A board has at most 64 of them, so a set of slots is one
-// word.
+// One legal placement of one profile. At most 64 on a board, so that a set of slots is one word.
 struct Slot {
   std::uint8_t profile = 0;  // Index into Board::profiles.
   std::uint8_t start = 0;
@@ -65,8 +64,7 @@ struct BoardPower {
   std::vector<double> busy_w;    // compute_slices + 1 values; [0] is idle without a process.
   double context_idle_w = 0;     // A process holds a context, nothing runs.
   TimeUs context_linger_us = 0;  // How long that level lasts after the last process ends.
-  // `real` on boards measured job by job: context idle + sum of the running jobs' own watts, up to
-  // the cap.
+  // `real` on boards measured job by job: context idle + the running jobs' own watts, to the cap.
   bool additive = false;
   double cap_w = 0;
   double limit_w = 0;      // What boards come with.
@@ -105,16 +103,13 @@ struct Board {
   std::array<int, 4> engines_total{};  // -1: not known, not checked.
   std::vector<Profile> profiles;       // By compute slices, base profiles first among equals.
   std::vector<Slot> slots;             // By profile, then start.
-  std::vector<SlotSet>
-      conflicts;  // For each slot, the slots that overlap it or exclude it (itself too).
+  std::vector<SlotSet> conflicts;  // For each slot, those that overlap or exclude it, itself too.
   std::vector<SlotSet> profile_slots;  // For each profile, its slots.
-  // Profiles in the order of layout names: most compute slices, then most memory slices, then as in
-  // `profiles`.
+  // Profiles in the order of layout names: most compute slices first, then most memory slices.
   std::vector<std::uint8_t> largest_first;
   BoardPower power;
   BoardTimes times;
-  // How many times faster a job runs here than on an A100-40GB slice of that size; 1 where nobody
-  // measured.
+  // A job's speed here over that on an A100-40GB slice of that size; 1 where nobody measured.
   std::array<double, kSizeCount> speed_factor{1, 1, 1, 1, 1};
   bool speed_assumed = true;
   MigMode mig_mode;
@@ -135,8 +130,7 @@ class BoardTable {
   // Parses a boards file; `name` is for error lines.
   static Result<BoardTable> parse(std::string_view json, const std::string& name);
 
-  // By name or alias, ignoring case; the error suggests the nearest. The board lives as long as the
-  // table.
+  // By name or alias, ignoring case; the error suggests the nearest. Valid while the table lives.
   Result<const Board*> find(std::string_view name) const;
   const std::vector<Board>& boards() const { return boards_; }
 

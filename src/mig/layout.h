@@ -2,12 +2,9 @@
 //
 // A SlotSet says where each slice is; a layout by multiset ("4-2-1") only how many of each profile.
 // Several SlotSets can have one multiset. A set is legal when
-//   1. no two of its slots conflict (overlapping memory slices, or profiles that exclude each
-//   other),
-//   2. no profile stands in it more than its max_count times, and no more slices than
-//   max_instances,
-//   3. the compute slices and the engines of all its slices together are no more than the board
-//   has.
+//   1. no two of its slots conflict: they overlap, or their profiles exclude each other;
+//   2. no profile stands in it over max_count times, and it has at most max_instances slices;
+//   3. its slices together have no more compute slices and engines than the board.
 // Every part of a legal set is legal, and the empty set is. 2 and 3 depend on the multiset alone.
 #pragma once
 
@@ -24,14 +21,12 @@ bool is_legal(const Board& board, SlotSet set);
 // May this slot be added to a legal set?
 bool can_add(const Board& board, SlotSet set, int slot);
 
-// All legal sets over the slots in `allowed`, the empty one included, in ascending order of the set
-// as a number.
+// All legal sets over the slots in `allowed`, the empty one included, ascending as numbers.
 std::vector<SlotSet> legal_sets(const Board& board, SlotSet allowed);
 // Those to which no further slot of `allowed` can be added.
 std::vector<SlotSet> maximal_sets(const Board& board, SlotSet allowed);
 // The distinct multisets among the maximal sets, one set for each (its canonical placement),
-// largest slices first: the 14 layouts of an A100 (the papers' numbering is a choice of 12 of
-// them).
+// largest slices first: the 14 layouts of an A100, of which the papers number 12.
 std::vector<SlotSet> layouts(const Board& board, SlotSet allowed);
 
 // Slots of base profiles only: what the papers use.
@@ -70,8 +65,8 @@ struct Step {
 
 // How to go from one set to another: the slices in both survive; everything else of `from` is
 // destroyed and everything else of `to` created, which is the least number of steps, as a slice
-// cannot move. A creation comes as early as its room is free, so that the set is legal after every
-// step.
+// cannot move. The set is legal after every step, and nothing is destroyed while a creation has
+// room.
 struct Transition {
   SlotSet survivors = 0;
   std::vector<Step> steps;
