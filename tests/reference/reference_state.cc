@@ -10,6 +10,10 @@ namespace {
 
 SlotSet bit(int slot) { return SlotSet{1} << slot; }
 
+TimeUs whole_us(double us) {
+  return std::max<TimeUs>(1, static_cast<TimeUs>(std::floor(us + 0.5)));
+}
+
 // `left` if the job were stopped now.
 double left_if_stopped(const JobState& job, TimeUs now_us) {
   const TimeUs progress_from = job.start_us + job.overhead_us;
@@ -71,7 +75,7 @@ double left_now(const State& state, int job) {
 }
 
 TimeUs remaining_us(const State& state, int job, double full) {
-  return std::max<TimeUs>(1, std::llround(state.jobs[job].factor * left_now(state, job) * full));
+  return whole_us(state.jobs[job].factor * left_now(state, job) * full);
 }
 
 TimeUs remaining_us(const State& state, int job, Slice slice) {
@@ -190,7 +194,7 @@ void start_job(State& state, int job, Slice slice) {
   j.slot = slice.slot;
   j.start_us = state.now_us;
   j.overhead_us = restore_us(state, job, j.left);
-  j.end_us = j.start_us + j.overhead_us + std::max<TimeUs>(1, std::llround(j.left * full));
+  j.end_us = j.start_us + j.overhead_us + whole_us(j.left * full);
 }
 
 void stop_job_free(State& state, int job) {
