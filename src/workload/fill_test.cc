@@ -91,6 +91,12 @@ TEST(Fill, PrefersProfilesThatRunOnTheSizeTheJobHad) {
   EXPECT_EQ(job.time_us[0], 0);
   EXPECT_EQ(job.time_us[1], 0);
   EXPECT_EQ(job.time_us[2], 700 * kSecondUs);
+  // To have run there counts for more than the kind.
+  options.profiles = "parvagpu-densenet121-b128,bert-training";
+  options.training_share = 0;
+  for (const Job& other : filled(trace_of(20, .1), options).table.jobs) {
+    EXPECT_EQ(Catalogue::shipped().profiles()[other.profile].name, "bert-training");
+  }
 }
 
 TEST(Fill, RightSizeForbidsSlicesBelowTheRequest) {
@@ -177,17 +183,37 @@ TEST(Fill, IsTheSameForTheSameSeedAndKeepsOtherDrawsWhenOneRuleChanges) {
   }
 }
 
-TEST(Fill, DropsJobsWhoseTimesCannotBeWritten) {
+TEST(Fill, DropsJobsWhoseDeadlineCannotBeWritten) {
   Trace trace = trace_of(2);
-  trace.jobs[1].duration_us = static_cast<TimeUs>(9e9) * kSecondUs;  // Seven times that on a 1g.
+  trace.jobs[1].duration_us = 2000 * kSecondUs;
   FillOptions options;
-  options.deadlines = {1e6, 1e6, 1};
-  const auto none = fill(trace, options, "t");
-  EXPECT_TRUE(none);  // The short one: 1e6 x 4,900 s still fits.
-  EXPECT_EQ(none->report.dropped_text(), "1 a time over 1e10 s");
+  options.profiles = "linear";
+  options.deadlines = {1e6, 1e6, 1};  // 4.9e9 s for the first job, 1.4e10 s for the second.
+  EXPECT_EQ(filled(trace, options).report.dropped_text(), "1 a time over 1e10 s");
   trace.jobs[0].duration_us = trace.jobs[1].duration_us;
   EXPECT_EQ(fill(trace, options, "t").error().message,
             "t: has no job left among 0 rows; dropped: 2 a time over 1e10 s");
+}
+
+TEST(Fill, DropsJobsWhoseTimesCannotBeWrittenAndLeavesTheOthersAsTheyWere) {
+  Trace trace = trace_of(3);
+  FillOptions options;
+  const JobTable all = filled(trace, options).table;
+  trace.jobs[1].duration_us = static_cast<TimeUs>(9e9) * kSecondUs;  // Several times that on a 1g.
+  const JobTable rest = filled(trace, options).table;
+  ASSERT_EQ(rest.jobs.size(), 2u);
+  EXPECT_EQ(rest.jobs[1].time_us, all.jobs[2].time_us);
+  EXPECT_EQ(rest.jobs[1].deadline_us, all.jobs[2].deadline_us);
+  options.deadlines = {0, 0, 7};
+  EXPECT_EQ(filled(trace, options).table.jobs.size(), 2u);
+}
+
+TEST(Fill, DrawsDeadlinesFromTheSeed) {
+  FillOptions options;
+  options.profiles = "linear";
+  const TimeUs first = filled(trace_of(1), options).table.jobs[0].deadline_us;
+  options.seed = 2;
+  EXPECT_NE(filled(trace_of(1), options).table.jobs[0].deadline_us, first);
 }
 
 TEST(Fill, SaysWhichProfilesThereAre) {

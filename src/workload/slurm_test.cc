@@ -40,8 +40,9 @@ TEST(Tres, CountsGpusOnce) {
 }
 
 TEST(Tres, KnowsMigSlicesByTheirType) {
-  for (const char* text : {"gres/gpu:1g.5gb=1", "gres/gpu:a100_1g.5gb=1,gres/gpu=1",
-                           "gres/gpu:nvidia_a100_1g.5gb=1", "gres/gpu:1g.5gb+me=1"}) {
+  for (const char* text :
+       {"gres/gpu:1g.5gb=1", "gres/gpu:a100_1g.5gb=1,gres/gpu=1", "gres/gpu:nvidia_a100_1g.5gb=1",
+        "gres/gpu:1g.5gb+me=1", "gres/gpu:1g.5gb.me=1"}) {
     const auto gpus = parse_tres(text);
     ASSERT_TRUE(gpus) << text;
     EXPECT_EQ(gpus->count, 1) << text;
@@ -52,7 +53,7 @@ TEST(Tres, KnowsMigSlicesByTheirType) {
   EXPECT_EQ(parse_tres("gres/gpu:1g.5gb=2,gres/gpu:3g.20gb=1")->mig_slices, 0);  // No one size.
   EXPECT_EQ(parse_tres("gres/gpu:1g.5gb=1,gres/gpu=2")->mig_slices, 0);          // One more, whole.
   EXPECT_EQ(parse_tres("gres/gpu:a100=1")->mig_slices, 0);
-  EXPECT_EQ(parse_tres("gres/gpu:rtx_11g.model=1")->mig_slices, 0);
+  EXPECT_EQ(parse_tres("gres/gpu:x11g.80gb=1")->mig_slices, 0);
   EXPECT_TRUE(parse_tres("gres/shard=3")->shards);
 }
 

@@ -17,11 +17,13 @@ const std::vector<std::string>& format_words() {
 }
 
 bool is_swf_row(std::string_view line) {
+  constexpr std::string_view kBlank = " \t";
   int fields = 0;
-  for (const std::string_view field : split(line, ' ')) {
-    const std::string_view word = trim(field);
-    if (word.empty()) continue;
+  while (!line.empty()) {
+    const std::string_view word = line.substr(0, line.find_first_of(kBlank));
     if (!parse_number(word)) return false;
+    line.remove_prefix(word.size());
+    line.remove_prefix(std::min(line.find_first_not_of(kBlank), line.size()));
     ++fields;
   }
   return fields == 18;

@@ -14,7 +14,7 @@ TEST(TraceFormat, IsFoundByTheFirstLine) {
       {"name,cpu_milli,memory_mib,num_gpu,gpu_milli\n", TraceFormat::kOpenb},
       {"JobID|Submit|State\n", TraceFormat::kSacct},
       {"; Version: 2.2\n", TraceFormat::kSwf},
-      {"  1 0 -1 1451 128 -1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1\n", TraceFormat::kSwf}};
+      {"  1   0\t-1 1451 128 -1 -1 -1 -1 -1 -1 1 1 -1 -1 -1 -1 -1\n", TraceFormat::kSwf}};
   for (const auto& [text, format] : cases) {
     const auto found = detect_format(text, "t");
     ASSERT_TRUE(found) << text << found.error().message;
