@@ -5,6 +5,7 @@
 // Invariant: in each set, bit i of level k+1 is set exactly when word i of level k is not zero.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -17,7 +18,7 @@ class BitForest {
   BitForest(std::size_t sets, std::size_t n) {
     std::size_t words = n == 0 ? 1 : (n + 63) / 64;
     for (;;) {
-      offsets_.push_back(static_cast<std::uint32_t>(words_per_set_));
+      offsets_[depth_++] = static_cast<std::uint32_t>(words_per_set_);
       words_per_set_ += words;
       if (words == 1) break;
       words = (words + 63) / 64;
@@ -25,33 +26,50 @@ class BitForest {
     words_.assign(sets * words_per_set_, 0);
   }
 
-  void insert(std::size_t set, std::uint32_t i) {
+  // True if the set was empty before.
+  bool insert(std::size_t set, std::uint32_t i) {
     std::uint64_t* base = &words_[set * words_per_set_];
-    for (const std::uint32_t offset : offsets_) {
-      std::uint64_t& word = base[offset + (i >> 6)];
+    for (std::uint32_t level = 0; level < depth_; ++level, i >>= 6) {
+      std::uint64_t& word = base[offsets_[level] + (i >> 6)];
       const bool was_empty = word == 0;
       word |= std::uint64_t{1} << (i & 63);
-      if (!was_empty) return;
-      i >>= 6;
+      if (!was_empty) return false;
     }
+    return true;
   }
 
-  void erase(std::size_t set, std::uint32_t i) {
+  // True if the set is empty now.
+  bool erase(std::size_t set, std::uint32_t i) {
     std::uint64_t* base = &words_[set * words_per_set_];
-    for (const std::uint32_t offset : offsets_) {
-      std::uint64_t& word = base[offset + (i >> 6)];
+    for (std::uint32_t level = 0; level < depth_; ++level, i >>= 6) {
+      std::uint64_t& word = base[offsets_[level] + (i >> 6)];
       word &= ~(std::uint64_t{1} << (i & 63));
-      if (word != 0) return;
-      i >>= 6;
+      if (word != 0) return false;
     }
+    return true;
+  }
+
+  // The least member of any of several sets: set + k for each bit k of `which`; or UINT32_MAX.
+  std::uint32_t first_of(std::size_t set, std::uint64_t which) const {
+    if (depth_ == 1) {
+      std::uint64_t word = 0;
+      for (; which; which &= which - 1) word |= words_[set + static_cast<std::size_t>(std::countr_zero(which))];
+      return word ? static_cast<std::uint32_t>(std::countr_zero(word)) : UINT32_MAX;
+    }
+    std::uint32_t best = UINT32_MAX;
+    for (; which; which &= which - 1) {
+      const std::uint32_t i = first(set + static_cast<std::size_t>(std::countr_zero(which)));
+      best = i < best ? i : best;
+    }
+    return best;
   }
 
   // The least member, or UINT32_MAX.
   std::uint32_t first(std::size_t set) const {
     const std::uint64_t* base = &words_[set * words_per_set_];
-    if (base[offsets_.back()] == 0) return UINT32_MAX;
+    if (base[offsets_[depth_ - 1]] == 0) return UINT32_MAX;
     std::uint32_t i = 0;
-    for (std::size_t level = offsets_.size(); level-- > 0;) {
+    for (std::uint32_t level = depth_; level-- > 0;) {
       i = i << 6 | static_cast<std::uint32_t>(std::countr_zero(base[offsets_[level] + i]));
     }
     return i;
@@ -59,7 +77,8 @@ class BitForest {
 
  private:
   std::vector<std::uint64_t> words_;
-  std::vector<std::uint32_t> offsets_;  // Of each level in a set; the last level is one word.
+  std::array<std::uint32_t, 6> offsets_{};  // Of each level in a set; the last level is one word.
+  std::uint32_t depth_ = 0;                 // Levels; six hold 2^36 numbers.
   std::size_t words_per_set_ = 0;
 };
 

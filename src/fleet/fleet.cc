@@ -105,7 +105,29 @@ Result<Fleet> Fleet::make(std::vector<const Board*> gpus) {
     }
     fleet.slot_kind_.push_back(slots);
   }
+  for (const SliceKind& kind : fleet.kinds_) {
+    KindSet twins = 0;
+    for (std::size_t k = 0; k < fleet.kinds_.size(); ++k) {
+      const SliceKind& other = fleet.kinds_[k];
+      const bool same = other.size == kind.size && other.time_factor == kind.time_factor;
+      twins |= static_cast<KindSet>(same) << k;
+    }
+    fleet.twins_.push_back(twins);
+  }
   return fleet;
+}
+
+bool Fleet::faster_by_index(const Job& job) const {
+  int last = -1;
+  for (KindSet rest = kinds_for(job); rest; rest &= rest - 1) {
+    const int kind = std::countr_zero(rest);
+    if (last >= 0 && !(twins_[last] >> kind & 1) &&
+        full_us(job, static_cast<KindIndex>(kind)) >= full_us(job, static_cast<KindIndex>(last))) {
+      return false;
+    }
+    last = kind;
+  }
+  return true;
 }
 
 std::array<double, kSizeCount> Fleet::best_times(const Job& job) const {

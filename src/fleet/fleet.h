@@ -69,6 +69,11 @@ class Fleet {
     }
     return set;
   }
+  // Kinds on which every job takes as long as on this one: the same size on boards of the same speed.
+  KindSet twins(int kind) const { return twins_[kind]; }
+  // Whether the job is faster on every kind of a larger index (but for twins), on those it runs on. True of most jobs on
+  // fleets of one board, and then the fastest of several kinds is simply the last.
+  bool faster_by_index(const Job& job) const;
   // The full time on a kind on which it runs, in microseconds.
   double full_us(const Job& job, KindIndex kind) const {
     return static_cast<double>(job.time_us[kinds_[kind].size]) * kinds_[kind].time_factor;
@@ -83,6 +88,7 @@ class Fleet {
   std::vector<const Board*> boards_;  // Distinct, in order of first use.
   std::vector<std::uint8_t> gpu_board_;
   std::vector<SliceKind> kinds_;
+  std::vector<KindSet> twins_;  // By kind.
   std::vector<std::array<KindIndex, 64>> slot_kind_;  // By board, slot.
   std::uint32_t stride_ = 8;  // A power of two.
   std::uint32_t stride_bits_ = 3;

@@ -1,7 +1,6 @@
 #include "fleet/free_slices.h"
 
 #include <algorithm>
-#include <map>
 
 namespace smartmig {
 namespace {
@@ -42,7 +41,8 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
       starts_(fleet.gpu_count() * fleet.kinds().size(), 0),
       bucket_(fleet.gpu_count(), 0),
       busy_(fleet.gpu_count(), 0),
-      free_of_kind_(fleet.kinds().size(), 0) {
+      kinds_of_(fleet.gpu_count(), 0),
+      buckets_of_(fleet.kinds().size(), 0) {
   range_.assign(fleet.boards().size(), {kNoKind, 0});
   for (KindIndex k = 0; k < kind_count_; ++k) {
     const SliceKind& kind = fleet.kinds()[k];
@@ -63,10 +63,8 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
     buckets = ranking.size();
     for (const Board* board : fleet.boards()) {
       auto& forward = bucket_of_busy_.emplace_back();
-      auto& inverse = busy_of_bucket_.emplace_back(buckets, -1);
       for (int busy = 0; busy <= board->compute_slices; ++busy) {
         forward.push_back(static_cast<std::uint8_t>(ranking.of(busy, board->compute_slices)));
-        inverse[forward.back()] = static_cast<std::int8_t>(busy);
       }
     }
     for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) bucket_[gpu] = bucket_of_busy_[board_of_gpu_[gpu]][0];
@@ -86,94 +84,40 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
     }
   }
   forest_ = BitForest(buckets * kind_count_, fleet.gpu_count());
-  free_in_bucket_.assign(buckets, 0);
 }
 
-void FreeSlices::count(int bucket, KindIndex kind, int change) {
-  free_of_kind_[kind] += change;
-  free_in_bucket_[bucket] += change;
-  const auto set_bit = [](std::uint64_t& word, int bit, bool on) {
-    word = (word & ~(std::uint64_t{1} << bit)) | static_cast<std::uint64_t>(on) << bit;
-  };
-  set_bit(kinds_, kind, free_of_kind_[kind] > 0);
-  set_bit(buckets_, bucket, free_in_bucket_[bucket] > 0);
+void FreeSlices::save() {
+  saved_ = {forest_, starts_, bucket_, busy_, kinds_of_, buckets_of_, kinds_};
+  saved_is_true_ = true;
 }
 
-void FreeSlices::add(SliceId slice, KindIndex kind) {
-  const GpuIndex gpu = gpu_of(slice);
-  auto& starts = starts_[row(gpu, kind)];
-  if (starts == 0) forest_.insert(set(bucket_[gpu], kind), gpu);
-  starts = static_cast<std::uint16_t>(starts | 1u << (slice & stride_mask_));
-  count(bucket_[gpu], kind, 1);
-}
-
-void FreeSlices::remove(SliceId slice, KindIndex kind) {
-  const GpuIndex gpu = gpu_of(slice);
-  auto& starts = starts_[row(gpu, kind)];
-  SM_CHECK(starts >> (slice & stride_mask_) & 1);
-  starts = static_cast<std::uint16_t>(starts & ~(1u << (slice & stride_mask_)));
-  if (starts == 0) forest_.erase(set(bucket_[gpu], kind), gpu);
-  count(bucket_[gpu], kind, -1);
-}
-
-void FreeSlices::take(SliceId slice, KindIndex kind) {
-  remove(slice, kind);
-  set_busy(gpu_of(slice), busy_[gpu_of(slice)] + compute_[kind]);
-}
-
-void FreeSlices::give_back(SliceId slice, KindIndex kind) {
-  set_busy(gpu_of(slice), busy_[gpu_of(slice)] - compute_[kind]);
-  add(slice, kind);
-}
-
-void FreeSlices::set_busy(GpuIndex gpu, int busy) {
-  busy_[gpu] = static_cast<std::uint8_t>(busy);
-  if (order_ == GpuOrder::kMostOccupied) move_to_bucket(gpu, bucket_of_busy_[board_of_gpu_[gpu]][busy]);
+void FreeSlices::copy_saved() {
+  forest_ = saved_.forest;
+  starts_ = saved_.starts;
+  if (order_ == GpuOrder::kMostOccupied) bucket_ = saved_.bucket;
+  busy_ = saved_.busy;
+  kinds_of_ = saved_.kinds_of;
+  buckets_of_ = saved_.buckets_of;
+  kinds_ = saved_.kinds;
 }
 
 void FreeSlices::set_mean_size(GpuIndex gpu, int sum, int slices) {
+  saved_is_true_ = false;
   if (order_ == GpuOrder::kLargestMeanSize && slices > 0) {
     move_to_bucket(gpu, bucket_of_mean_[sum * kMaxCount + slices]);
   }
 }
 
 void FreeSlices::move_to_bucket(GpuIndex gpu, int bucket) {
-  const int old = bucket_[gpu];
-  if (old == bucket) return;
-  bucket_[gpu] = static_cast<std::uint8_t>(bucket);
+  if (bucket_[gpu] == bucket) return;
   const auto [first, last] = range_[board_of_gpu_[gpu]];
   for (KindIndex kind = first; kind < last; ++kind) {
-    const int slices = std::popcount(starts_[row(gpu, kind)]);
-    if (slices == 0) continue;
-    forest_.erase(set(old, kind), gpu);
-    forest_.insert(set(bucket, kind), gpu);
-    count(old, kind, -slices);
-    count(bucket, kind, slices);
+    if (starts_[row(gpu, kind)] != 0) leave(gpu, kind);
   }
-}
-
-GpuIndex FreeSlices::first_gpu_anywhere(KindSet kinds) const {
-  GpuIndex best = kNone;
-  for (std::uint64_t rest = buckets_; rest; rest &= rest - 1) {
-    best = std::min(best, first_gpu(std::countr_zero(rest), kinds));
+  bucket_[gpu] = static_cast<std::uint8_t>(bucket);
+  for (KindIndex kind = first; kind < last; ++kind) {
+    if (starts_[row(gpu, kind)] != 0) enter(gpu, kind);
   }
-  return best;
-}
-
-SliceId FreeSlices::lowest(GpuIndex gpu, KindSet kinds) const {
-  std::uint32_t all = 0;
-  for (; kinds; kinds &= kinds - 1) all |= starts_[row(gpu, std::countr_zero(kinds))];
-  SM_CHECK(all != 0);
-  return (gpu << stride_bits_) + static_cast<std::uint32_t>(std::countr_zero(all));
-}
-
-KindSet FreeSlices::kinds_on(GpuIndex gpu, KindSet kinds) const {
-  KindSet found = 0;
-  for (KindSet rest = kinds; rest; rest &= rest - 1) {
-    const int kind = std::countr_zero(rest);
-    found |= static_cast<KindSet>(starts_[row(gpu, kind)] != 0) << kind;
-  }
-  return found;
 }
 
 }  // namespace smartmig

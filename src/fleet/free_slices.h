@@ -4,11 +4,14 @@
 // 100,000, up to the depth of a BitForest.
 //
 // Invariants: 1. starts_[gpu, kind] has a bit for each free slice; 2. a GPU is in set (bucket, kind) exactly when
-// bucket is its own and starts_[gpu, kind] is not zero; 3. counts agree with the bits.
+// bucket is its own and starts_[gpu, kind] is not zero; 3. buckets_of_[kind] has a bit for each bucket whose set is not
+// empty, kinds_ one for each kind with such a bucket, kinds_of_[gpu] one for each kind the GPU has free.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "fleet/bit_forest.h"
@@ -24,11 +27,35 @@ class FreeSlices {
   FreeSlices(const Fleet& fleet, GpuOrder order);
 
   // A slice that is there becomes free, or stops being free, without a job having it.
-  void add(SliceId slice, KindIndex kind);
-  void remove(SliceId slice, KindIndex kind);
+  void add(SliceId slice, KindIndex kind) {
+    saved_is_true_ = false;
+    put(slice, kind);
+  }
+  void remove(SliceId slice, KindIndex kind) {
+    saved_is_true_ = false;
+    pull(slice, kind);
+  }
   // A job gets the slice, or gives it back: like remove and add, and the GPU's occupied fraction changes.
-  void take(SliceId slice, KindIndex kind);
-  void give_back(SliceId slice, KindIndex kind);
+  void take(SliceId slice, KindIndex kind) {
+    pull(slice, kind);
+    set_busy(gpu_of(slice), busy_[gpu_of(slice)] + compute_[kind]);
+  }
+  void give_back(SliceId slice, KindIndex kind) {
+    set_busy(gpu_of(slice), busy_[gpu_of(slice)] - compute_[kind]);
+    put(slice, kind);
+  }
+  // Gives back all of these, which were taken since nothing else changed. Taking up the whole fleet and putting it back
+  // is what every instant under free preemption does, so the untouched state is kept and copied over it where that is
+  // less work than to undo.
+  template <class Slices, class SliceOf, class KindOf>
+  void give_back_all(const Slices& taken, SliceOf slice_of, KindOf kind_of) {
+    if (saved_is_true_ && taken.size() * 4 > bucket_.size()) {
+      copy_saved();
+      return;
+    }
+    for (const auto& item : taken) give_back(slice_of(item), kind_of(item));
+    if (!saved_is_true_) save();
+  }
   // A slice that a job has goes away with its job: only the occupied fraction changes.
   void forget(SliceId slice, KindIndex kind) { set_busy(gpu_of(slice), busy_[gpu_of(slice)] - compute_[kind]); }
   // The GPU's usable slices changed: their number and the sum of their compute sizes.
@@ -40,32 +67,73 @@ class FreeSlices {
   KindSet kinds() const { return kinds_; }  // With at least one free slice.
   int busy(GpuIndex gpu) const { return busy_[gpu]; }
 
-  // Buckets that have a free slice, as bits, best bucket lowest.
-  std::uint64_t buckets() const { return buckets_; }
-  int busy_of_bucket(int bucket, int board) const { return busy_of_bucket_[board][bucket]; }  // kMostOccupied only.
+  // Buckets that have a free slice of one of the kinds, as bits, best bucket lowest.
+  std::uint64_t buckets(KindSet kinds) const {
+    std::uint64_t found = 0;
+    for (; kinds; kinds &= kinds - 1) found |= buckets_of_[std::countr_zero(kinds)];
+    return found;
+  }
   // The lowest GPU of a bucket with a free slice of one of the kinds, or kNone.
-  GpuIndex first_gpu(int bucket, KindSet kinds) const {
+  GpuIndex first_gpu(int bucket, KindSet kinds) const { return forest_.first_of(set(bucket, 0), kinds); }
+  // The lowest of all GPUs with a free slice of one of the kinds, or kNone.
+  GpuIndex first_gpu_anywhere(KindSet kinds) const {
     GpuIndex best = kNone;
     for (; kinds; kinds &= kinds - 1) {
-      const GpuIndex gpu = forest_.first(set(bucket, std::countr_zero(kinds)));
-      if (gpu < best) best = gpu;
+      const int kind = std::countr_zero(kinds);
+      for (std::uint64_t rest = buckets_of_[kind]; rest; rest &= rest - 1) {
+        best = std::min(best, forest_.first(set(std::countr_zero(rest), kind)));
+      }
     }
     return best;
   }
-  GpuIndex first_gpu_anywhere(KindSet kinds) const;
+  // The kinds of which the GPU has a free slice.
+  KindSet kinds_on(GpuIndex gpu) const { return kinds_of_[gpu]; }
   // The free slices of a kind on a GPU, as bits by first memory slice.
-  std::uint32_t starts(GpuIndex gpu, KindIndex kind) const { return starts_[row(gpu, kind)]; }
+  std::uint32_t starts(GpuIndex gpu, int kind) const { return starts_[row(gpu, kind)]; }
   // The lowest free slice on the GPU of one of the kinds; there must be one.
-  SliceId lowest(GpuIndex gpu, KindSet kinds) const;
-  KindSet kinds_on(GpuIndex gpu, KindSet kinds) const;  // Those of `kinds` with a free slice on the GPU.
+  SliceId lowest(GpuIndex gpu, KindSet kinds) const {
+    std::uint32_t all = 0;
+    for (; kinds; kinds &= kinds - 1) all |= starts_[row(gpu, std::countr_zero(kinds))];
+    return (gpu << stride_bits_) + static_cast<std::uint32_t>(std::countr_zero(all));
+  }
 
  private:
   std::size_t row(GpuIndex gpu, std::size_t kind) const { return gpu * kind_count_ + kind; }
   std::size_t set(int bucket, int kind) const { return static_cast<std::size_t>(bucket) * kind_count_ + kind; }
   GpuIndex gpu_of(SliceId slice) const { return slice >> stride_bits_; }
-  void set_busy(GpuIndex gpu, int busy);
+  void set_busy(GpuIndex gpu, int busy) {
+    busy_[gpu] = static_cast<std::uint8_t>(busy);
+    if (order_ == GpuOrder::kMostOccupied) move_to_bucket(gpu, bucket_of_busy_[board_of_gpu_[gpu]][busy]);
+  }
   void move_to_bucket(GpuIndex gpu, int bucket);
-  void count(int bucket, KindIndex kind, int change);
+  void save();
+  void copy_saved();
+  void put(SliceId slice, KindIndex kind) {
+    const GpuIndex gpu = gpu_of(slice);
+    std::uint16_t& starts = starts_[row(gpu, kind)];
+    if (starts == 0) enter(gpu, kind);
+    starts = static_cast<std::uint16_t>(starts | 1u << (slice & stride_mask_));
+  }
+  void pull(SliceId slice, KindIndex kind) {
+    const GpuIndex gpu = gpu_of(slice);
+    std::uint16_t& starts = starts_[row(gpu, kind)];
+    SM_CHECK(starts >> (slice & stride_mask_) & 1);
+    starts = static_cast<std::uint16_t>(starts & ~(1u << (slice & stride_mask_)));
+    if (starts == 0) leave(gpu, kind);
+  }
+  // The GPU's first free slice of the kind, or its last one gone.
+  void enter(GpuIndex gpu, KindIndex kind) {
+    kinds_of_[gpu] |= KindSet{1} << kind;
+    if (!forest_.insert(set(bucket_[gpu], kind), gpu)) return;
+    buckets_of_[kind] |= std::uint64_t{1} << bucket_[gpu];
+    kinds_ |= KindSet{1} << kind;
+  }
+  void leave(GpuIndex gpu, KindIndex kind) {
+    kinds_of_[gpu] &= ~(KindSet{1} << kind);
+    if (!forest_.erase(set(bucket_[gpu], kind), gpu)) return;
+    buckets_of_[kind] &= ~(std::uint64_t{1} << bucket_[gpu]);
+    if (buckets_of_[kind] == 0) kinds_ &= ~(KindSet{1} << kind);
+  }
 
   GpuOrder order_;
   std::size_t kind_count_;
@@ -75,16 +143,27 @@ class FreeSlices {
   std::vector<std::uint8_t> board_of_gpu_;
   std::vector<std::pair<KindIndex, KindIndex>> range_;   // By board: its kinds, first and past the last.
   std::vector<std::vector<std::uint8_t>> bucket_of_busy_;  // By board, busy compute slices.
-  std::vector<std::vector<std::int8_t>> busy_of_bucket_;   // The inverse.
   std::vector<std::uint8_t> bucket_of_mean_;               // By sum * 16 + count.
+  // What taking a slice changes.
   BitForest forest_;
   std::vector<std::uint16_t> starts_;
   std::vector<std::uint8_t> bucket_;
   std::vector<std::uint8_t> busy_;
-  std::vector<std::uint32_t> free_in_bucket_;
-  std::vector<std::uint32_t> free_of_kind_;
-  std::uint64_t buckets_ = 0;
+  std::vector<KindSet> kinds_of_;          // By GPU.
+  std::vector<std::uint64_t> buckets_of_;  // By kind.
   KindSet kinds_ = 0;
+  // The same, as it was before anything was taken; valid while saved_is_true_.
+  struct Saved {
+    BitForest forest;
+    std::vector<std::uint16_t> starts;
+    std::vector<std::uint8_t> bucket;
+    std::vector<std::uint8_t> busy;
+    std::vector<KindSet> kinds_of;
+    std::vector<std::uint64_t> buckets_of;
+    KindSet kinds = 0;
+  };
+  Saved saved_;
+  bool saved_is_true_ = false;
 };
 
 }  // namespace smartmig

@@ -76,13 +76,9 @@ void PowerMeter::account(TimeUs now, GpuIndex index) {
   }
 }
 
-void PowerMeter::job_on(TimeUs now, SliceId slice, KindIndex kind, JobIndex index, const Job& job) {
+void PowerMeter::track_on(SliceId slice, KindIndex kind, JobIndex index, const Job& job) {
   const GpuIndex gpu = fleet_->gpu_of(slice);
-  account(now, gpu);
   const SliceKind& slice_kind = fleet_->kinds()[kind];
-  gpus_[gpu].busy = static_cast<std::uint8_t>(gpus_[gpu].busy + slice_kind.compute);
-  gpus_[gpu].lingers = true;
-  if (running_.empty()) return;
   Running& running = running_[slice];
   running.job = index;
   running.compute = slice_kind.compute;
@@ -94,11 +90,8 @@ void PowerMeter::job_on(TimeUs now, SliceId slice, KindIndex kind, JobIndex inde
   gpus_[gpu].added_w = sum_watts(gpu);
 }
 
-void PowerMeter::job_off(TimeUs now, SliceId slice, KindIndex kind) {
+void PowerMeter::track_off(SliceId slice) {
   const GpuIndex gpu = fleet_->gpu_of(slice);
-  account(now, gpu);
-  gpus_[gpu].busy = static_cast<std::uint8_t>(gpus_[gpu].busy - fleet_->kinds()[kind].compute);
-  if (running_.empty()) return;
   running_[slice] = {};
   if (is_additive(gpu)) gpus_[gpu].added_w = sum_watts(gpu);
 }

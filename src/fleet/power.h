@@ -17,8 +17,19 @@ class PowerMeter {
   // From here on every board that is up draws power.
   void begin(TimeUs now);
   // The slice's job draws power from now on, or no longer.
-  void job_on(TimeUs now, SliceId slice, KindIndex kind, JobIndex index, const Job& job);
-  void job_off(TimeUs now, SliceId slice, KindIndex kind);
+  void job_on(TimeUs now, SliceId slice, KindIndex kind, JobIndex index, const Job& job) {
+    Gpu& gpu = gpus_[fleet_->gpu_of(slice)];
+    if (gpu.since_us != now) account(now, fleet_->gpu_of(slice));
+    gpu.busy = static_cast<std::uint8_t>(gpu.busy + fleet_->kinds()[kind].compute);
+    gpu.lingers = true;
+    if (!running_.empty()) track_on(slice, kind, index, job);
+  }
+  void job_off(TimeUs now, SliceId slice, KindIndex kind) {
+    Gpu& gpu = gpus_[fleet_->gpu_of(slice)];
+    if (gpu.since_us != now) account(now, fleet_->gpu_of(slice));
+    gpu.busy = static_cast<std::uint8_t>(gpu.busy - fleet_->kinds()[kind].compute);
+    if (!running_.empty()) track_off(slice);
+  }
   void board_down(TimeUs now, GpuIndex gpu);
   void board_up(TimeUs now, GpuIndex gpu);
 
@@ -54,6 +65,8 @@ class PowerMeter {
 
   bool is_additive(GpuIndex gpu) const { return real_power_ && fleet_->board(gpu).power.additive; }
   void account(TimeUs now, GpuIndex gpu);
+  void track_on(SliceId slice, KindIndex kind, JobIndex index, const Job& job);
+  void track_off(SliceId slice);
   void add_interval(Meter& meter, const Gpu& gpu, const BoardPower& power, TimeUs length) const;
   double sum_watts(GpuIndex gpu) const;
 

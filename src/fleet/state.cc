@@ -88,6 +88,7 @@ void State::arrive(JobIndex job) {
   if (group == groups_.size()) groups_.push_back({kinds, {}});
   job_states_[job].group = static_cast<std::uint16_t>(group);
   job_states_[job].status = JobStatus::kReady;
+  job_states_[job].faster_by_index = fleet_->faster_by_index(jobs_[job]);
   ++in_system_;
   ++ready_count_;
   enqueue(job);
@@ -99,14 +100,6 @@ void State::make_ready_again(JobIndex job) {
   state.slice = kNone;
   ++ready_count_;
   if (!everything_ready()) enqueue(job);
-}
-
-void State::occupy(SliceId id, JobIndex job) {
-  SliceState& slice = slices_[id];
-  slice.job = job;
-  slice.running_at = static_cast<std::uint32_t>(running_.size());
-  running_.push_back(id);
-  power_.job_on(now_, id, slice.kind, job, jobs_[job]);
 }
 
 // The job leaves the slice; `slice_stays` is false where the board is gone and the slice with it.
@@ -126,35 +119,93 @@ void State::vacate(SliceId id, bool slice_stays) {
   }
 }
 
-TimeUs State::start(const Start& start) {
-  const SliceId id = slice_of_slot(start.gpu, start.slot);
+// The job, which was ready, runs on the slice from now on.
+void State::begin(SliceId id, JobIndex index) {
   SliceState& slice = slices_[id];
-  JobState& state = job_states_[start.job];
-  SM_CHECK(state.status == JobStatus::kReady);
-  SM_CHECK(gpus_[start.gpu].up && gpus_[start.gpu].target >> start.slot & 1);
+  JobState& state = job_states_[index];
+  const Job& job = jobs_[index];
+  SM_CHECK(groups_[state.group].kinds >> slice.kind & 1);
+  const bool restores = preemption_ == Preemption::kCheckpoint && state.left < 1;
+  slice.begin_us = now_ + (restores ? costs_.restore_us(job) : 0);
+  slice.end_us = slice.begin_us + whole_us(state.left * fleet_->full_us(job, slice.kind));
+  slice.job = index;
+  slice.running_at = static_cast<std::uint32_t>(running_.size());
+  running_.push_back(id);
+  state.status = JobStatus::kRunning;
+  state.slice = id;
   --ready_count_;
-  const bool there = slice.phase == SlicePhase::kReady && slice.slot == start.slot && slice.job == kNone;
-  if (!there) {
-    SM_CHECK(!is_awaited(start.gpu, start.slot));
-    if (!everything_ready()) dequeue(start.job);
-    state.status = JobStatus::kPending;
-    awaiting_.push_back({start.gpu, start.slot, start.job});
+  power_.job_on(now_, id, slice.kind, index, job);
+}
+
+void State::wait_for(const Start& start) {
+  const GpuIndex gpu = fleet_->gpu_of(start.slice);
+  SM_CHECK(!is_awaited(gpu, start.slot));
+  if (!everything_ready()) dequeue(start.job);
+  job_states_[start.job].status = JobStatus::kPending;
+  --ready_count_;
+  awaiting_.push_back({gpu, start.slot, start.job});
+}
+
+TimeUs State::start(const Start& start) {
+  SliceState& slice = slices_[start.slice];
+  const GpuState& gpu = gpus_[fleet_->gpu_of(start.slice)];
+  SM_CHECK(job_states_[start.job].status == JobStatus::kReady);
+  SM_CHECK(gpu.up && gpu.target >> start.slot & 1);
+  if (slice.phase != SlicePhase::kReady || slice.slot != start.slot || slice.job != kNone) {
+    wait_for(start);
     return kNever;
   }
   if (!everything_ready()) {
     dequeue(start.job);
     // A placer marks what it takes as it goes; what it did not mark is taken here.
-    if (free_.is_free(id, slice.kind)) free_.take(id, slice.kind);
+    if (free_.is_free(start.slice, slice.kind)) free_.take(start.slice, slice.kind);
   }
-  SM_CHECK(groups_[state.group].kinds >> slice.kind & 1);
-  const Job& job = jobs_[start.job];
-  const bool restores = preemption_ == Preemption::kCheckpoint && state.left < 1;
-  slice.begin_us = now_ + (restores ? costs_.restore_us(job) : 0);
-  slice.end_us = slice.begin_us + whole_us(state.left * fleet_->full_us(job, slice.kind));
-  state.status = JobStatus::kRunning;
-  state.slice = id;
-  occupy(id, start.job);
+  begin(start.slice, start.job);
   return slice.end_us;
+}
+
+void State::assign_whole(std::span<const Start> starts, std::vector<JobIndex>& started) {
+  SM_CHECK(everything_ready());
+  ++stamp_;
+  moves_.clear();
+  for (const Start& start : starts) {
+    SliceState& slice = slices_[start.slice];
+    if (slice.job == start.job && slice.slot == start.slot) {
+      slice.stamp = stamp_;
+    } else {
+      moves_.push_back(start);
+    }
+  }
+  std::uint32_t kept = 0;
+  for (const SliceId id : running_) {
+    SliceState& slice = slices_[id];
+    if (slice.stamp == stamp_) {
+      slice.running_at = kept;
+      running_[kept++] = id;
+      continue;
+    }
+    JobState& state = job_states_[slice.job];
+    state.left = left_now(slice.job);
+    state.status = JobStatus::kReady;
+    state.slice = kNone;
+    slice.job = kNone;
+    slice.running_at = kNone;
+    ++ready_count_;
+    ++preemptions_;
+    power_.job_off(now_, id, slice.kind);
+  }
+  running_.resize(kept);
+  for (const Start& start : moves_) {
+    const SliceState& slice = slices_[start.slice];
+    SM_CHECK(job_states_[start.job].status == JobStatus::kReady);
+    if (slice.phase != SlicePhase::kReady || slice.slot != start.slot) {
+      wait_for(start);
+      continue;
+    }
+    SM_CHECK(slice.job == kNone && !slice.doomed);
+    begin(start.slice, start.job);
+    started.push_back(start.job);
+  }
 }
 
 TimeUs State::stop(JobIndex job) {
@@ -207,7 +258,7 @@ std::optional<Start> State::next_awaiting(GpuIndex gpu) {
     if (slice.phase != SlicePhase::kReady || slice.slot != wait.slot || slice.job != kNone) continue;
     awaiting_.erase(awaiting_.begin() + static_cast<std::ptrdiff_t>(i));
     make_ready_again(wait.job);
-    return Start{wait.job, gpu, wait.slot};
+    return Start{wait.job, slice_of_slot(gpu, wait.slot), wait.slot};
   }
   return std::nullopt;
 }
@@ -290,7 +341,7 @@ TimeUs State::advance(GpuIndex index) {
     bool create = true;
     for (SlotSet rest = gpu.target & ~gpu.present; rest && slot < 0; rest &= rest - 1) {
       const int candidate = std::countr_zero(rest);
-      if (is_legal(board, gpu.present | SlotSet{1} << candidate)) slot = candidate;
+      if (can_add(board, gpu.present, candidate)) slot = candidate;
     }
     if (slot < 0) {
       create = false;

@@ -35,6 +35,7 @@ struct JobState {
   float estimate = 1;        // Policies see times off by this factor.
   std::uint16_t group = 0;   // Index of its queue: jobs that run on the same kinds.
   JobStatus status = JobStatus::kFuture;
+  bool faster_by_index = false;  // Fleet::faster_by_index().
 };
 
 enum class SlicePhase : std::uint8_t { kAbsent, kCreating, kReady, kDestroying };
@@ -44,6 +45,7 @@ struct SliceState {
   TimeUs end_us = 0;    // Of the job, or of its save.
   JobIndex job = kNone;
   std::uint32_t running_at = kNone;  // Index into running().
+  std::uint32_t stamp = 0;           // Of the assignment that last kept its job.
   KindIndex kind = kNoKind;
   std::uint8_t slot = 0;
   SlicePhase phase = SlicePhase::kAbsent;
@@ -118,6 +120,8 @@ class State {
   void arrive(JobIndex job);
   // Starts the job on a slice that is there and free (end returned), or lets it wait for one (kNever).
   TimeUs start(const Start& start);
+  // Makes this the assignment (Decision::whole). `started` gets the jobs that did not keep their slice.
+  void assign_whole(std::span<const Start> starts, std::vector<JobIndex>& started);
   // Stops a running job: at once (kNever), or after its save, whose end is returned.
   TimeUs stop(JobIndex job);
   void end_save(SliceId slice);
@@ -150,7 +154,8 @@ class State {
   void enqueue(JobIndex job);
   void dequeue(JobIndex job);
   void make_ready_again(JobIndex job);
-  void occupy(SliceId slice, JobIndex job);
+  void wait_for(const Start& start);
+  void begin(SliceId slice, JobIndex job);
   void vacate(SliceId slice, bool slice_stays);
   void make_slice(GpuIndex gpu, int slot);
   void remove_slice(GpuIndex gpu, int slot);
@@ -176,6 +181,8 @@ class State {
   std::vector<SliceId> running_;
   std::vector<Awaiting> awaiting_;
   PowerMeter power_;
+  std::vector<Start> moves_;  // Scratch of assign_whole().
+  std::uint32_t stamp_ = 0;
   std::size_t in_system_ = 0;
   std::size_t ready_count_ = 0;
   GpuIndex gpus_up_ = 0;

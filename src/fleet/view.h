@@ -1,6 +1,6 @@
 // What a policy sees: time, ready jobs, slices with what runs on them, layouts, running aggregates. Times are as the
 // policy believes them (estimate errors included). It changes nothing, but for one thing: a placer may mark free
-// slices as taken while it works its way through the queue, and ends with put_back_marks() where all slices stay free.
+// slices as taken while it works its way through the queue, and puts them back where all slices stay free.
 #pragma once
 
 #include <array>
@@ -11,18 +11,70 @@
 
 namespace smartmig {
 
-// A job's remaining time on each kind it runs on, as the policy sees it.
-struct SeenTimes {
-  KindSet kinds = 0;    // Those that were asked for.
-  KindSet on_time = 0;  // Of these, where it would end by its deadline.
-  std::array<TimeUs, kMaxKinds> us;  // Valid for `kinds` only.
+// A job's times as the policy sees them now. Questions about sets of kinds are about kinds on which it runs.
+class Seen {
+ public:
+  Seen(const State& state, JobIndex index)
+      : fleet_(state.fleet()),
+        job_(state.job(index)),
+        left_(static_cast<double>(state.job_state(index).estimate) * state.left_now(index)),
+        slack_us_(state.job_state(index).deadline_us - state.now()),
+        by_index_(state.job_state(index).faster_by_index) {}
+
+  TimeUs remaining_us(int kind) const { return State::whole_us(left_ * full_us(kind)); }
+  TimeUs slack_us() const { return slack_us_; }  // Until its deadline.
+
+  // Where it would end by its deadline.
+  KindSet on_time(KindSet kinds) const {
+    if (slack_us_ < 1) return 0;  // Everything takes at least 1 us.
+    // Whole microseconds are at most the slack exactly when left * full + .5 is below slack + 1.
+    const double limit = static_cast<double>(slack_us_) + 0.5;
+    KindSet found = 0;
+    while (kinds) {
+      const int kind = 63 - std::countl_zero(kinds);
+      const KindSet bit = KindSet{1} << kind;
+      kinds ^= bit;
+      if (left_ * full_us(kind) < limit) {
+        found |= bit;
+      } else if (by_index_) {
+        break;  // The rest is slower still.
+      }
+    }
+    return found;
+  }
+  // The fastest, or slowest, with all kinds that tie; `kinds` is not empty.
+  KindSet fastest(KindSet kinds) const {
+    if (by_index_) return fleet_.twins(63 - std::countl_zero(kinds)) & kinds;
+    return extreme(kinds, -1);
+  }
+  KindSet slowest(KindSet kinds) const {
+    if (by_index_) return fleet_.twins(std::countr_zero(kinds)) & kinds;
+    return extreme(kinds, 1);
+  }
+
+ private:
+  double full_us(int kind) const { return fleet_.full_us(job_, static_cast<KindIndex>(kind)); }
+  KindSet extreme(KindSet kinds, double sign) const {
+    double best = 0;
+    KindSet found = 0;
+    for (KindSet rest = kinds; rest; rest &= rest - 1) {
+      const double value = sign * full_us(std::countr_zero(rest));
+      if (found == 0 || value > best) best = value, found = 0;
+      if (value == best) found |= rest & -rest;
+    }
+    return found;
+  }
+
+  const Fleet& fleet_;
+  const Job& job_;
+  double left_;
+  TimeUs slack_us_;
+  bool by_index_;
 };
 
 // Room that policies use at every instant, kept so that deciding allocates nothing.
 struct ViewScratch {
   std::vector<JobQueue::Cursor> cursors;
-  std::vector<JobIndex> job_on_slice;  // All kNone between uses.
-  std::vector<SliceId> marks;
 };
 
 class View {
@@ -56,28 +108,15 @@ class View {
   TimeUs remaining_us(JobIndex job, KindIndex kind) const {
     return State::whole_us(seen_left(job) * fleet().full_us(state_->job(job), kind));
   }
-  // For all of `kinds`, on which the job must run.
-  void remaining_us(JobIndex job, KindSet kinds, SeenTimes& times) const {
-    const double scale = seen_left(job);
-    const TimeUs slack = state_->job_state(job).deadline_us - now();
-    times.kinds = kinds;
-    times.on_time = 0;
-    for (KindSet rest = kinds; rest; rest &= rest - 1) {
-      const auto kind = static_cast<KindIndex>(std::countr_zero(rest));
-      const TimeUs us = State::whole_us(scale * fleet().full_us(state_->job(job), kind));
-      times.us[kind] = us;
-      times.on_time |= static_cast<KindSet>(us <= slack) << kind;
-    }
-  }
+  Seen look_at(JobIndex job) const { return Seen(*state_, job); }
 
-  void mark_taken(SliceId slice) {
-    state_->free().take(slice, state_->slice(slice).kind);
-    scratch_->marks.push_back(slice);
+  void mark_taken(SliceId slice) { state_->free().take(slice, state_->slice(slice).kind); }
+  // Makes the slices of these starts, which were marked at this instant, free again.
+  void put_back(std::span<const Start> starts) {
+    state_->free().give_back_all(
+        starts, [](const Start& start) { return start.slice; },
+        [this](const Start& start) { return state_->slice(start.slice).kind; });
   }
-  void put_back_marks() {
-    for (; !scratch_->marks.empty(); scratch_->marks.pop_back()) state_->free().give_back(scratch_->marks.back(), state_->slice(scratch_->marks.back()).kind);
-  }
-  void keep_marks() { scratch_->marks.clear(); }
 
   ViewScratch& scratch() { return *scratch_; }
 

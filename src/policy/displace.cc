@@ -36,7 +36,7 @@ class Displacement {
       if (best.job == kNone) return;
       const Victim victim = victims_[best.victim];
       decision_.stops.push_back(victim.job);
-      decision_.starts.push_back({best.job, view_.fleet().gpu_of(victim.slice), view_.slice(victim.slice).slot});
+      decision_.starts.push_back({best.job, victim.slice, view_.slice(victim.slice).slot});
       given_away_.push_back(victim.slice);
       placed_.push_back(best.job);
       victims_.erase(victims_.begin() + static_cast<std::ptrdiff_t>(best.victim));
@@ -106,12 +106,12 @@ class Displacement {
   void try_job(JobIndex job, KindSet kinds, Pair& best) {
     if (std::find(placed_.begin(), placed_.end(), job) != placed_.end()) return;
     const TimeUs restore_us = restore(job);
-    view_.remaining_us(job, kinds, times_);
+    const Seen seen = view_.look_at(job);
     TimeUs end = kNever;  // Without displacement.
     for (KindSet rest = kinds; rest; rest &= rest - 1) {
       const int kind = std::countr_zero(rest);
       if (available_us_[kind] == kNever) continue;
-      const TimeUs there = available_us_[kind] + restore_us + times_.us[kind];
+      const TimeUs there = available_us_[kind] + restore_us + seen.remaining_us(kind);
       if (available_us_[kind] == view_.now() && late(job, there) == 0) return;
       end = std::min(end, there);
     }
@@ -120,7 +120,7 @@ class Displacement {
     for (std::size_t v = 0; v < victims_.size(); ++v) {
       const Victim& victim = victims_[v];
       if (!(kinds >> victim.kind & 1)) continue;
-      const TimeUs end_with = view_.now() + victim.save_us + restore_us + times_.us[victim.kind];
+      const TimeUs end_with = view_.now() + victim.save_us + restore_us + seen.remaining_us(victim.kind);
       const TimeUs gain = late_without - late(job, end_with);
       if (gain < best.fall_us || gain <= 0) continue;  // The victim's part can only take from it.
       const TimeUs back = std::min(end_with + victim.restore_us + victim.remaining_us, victim.end_elsewhere_us);
@@ -138,7 +138,6 @@ class Displacement {
   std::vector<SliceId> given_away_;
   std::vector<JobIndex> placed_;
   std::array<TimeUs, kMaxKinds> available_us_{};
-  SeenTimes times_;
 };
 
 }  // namespace

@@ -22,18 +22,16 @@ struct Sized {
 };
 
 // A placement of the multiset of `packed` and one more `profile` that keeps `fixed`; 0 if there is none.
-// `packed` is tried as it stands first.
 class OneMore {
  public:
   explicit OneMore(const Board& board) : board_(board) {}
 
   SlotSet find(SlotSet fixed, SlotSet packed, int profile) {
-    for (std::size_t s = 0; s < board_.slots.size(); ++s) {
-      const SlotSet set = packed | SlotSet{1} << s;
-      if (board_.slots[s].profile == profile && set != packed && is_legal(board_, set)) return set;
-    }
-    wanted_.clear();
-    wanted_.push_back(profile);
+    // Most GPUs are simply full.
+    const int compute = compute_slices(board_, packed) + board_.profiles[profile].compute_slices;
+    if (compute > board_.compute_slices) return 0;
+    if (const SlotSet set = first_fit(packed, profile)) return set;
+    wanted_ = {profile};
     for (SlotSet rest = packed & ~fixed; rest; rest &= rest - 1) {
       wanted_.push_back(board_.slots[std::countr_zero(rest)].profile);
     }
@@ -45,12 +43,19 @@ class OneMore {
   }
 
  private:
+  // `packed` as it stands, with the profile in the first place that is free.
+  SlotSet first_fit(SlotSet packed, int profile) const {
+    for (SlotSet rest = board_.profile_slots[profile]; rest; rest &= rest - 1) {
+      if (can_add(board_, packed, std::countr_zero(rest))) return packed | (rest & -rest);
+    }
+    return 0;
+  }
+
   SlotSet place(SlotSet set, std::size_t i) {
     if (i == wanted_.size()) return set;
-    for (std::size_t s = 0; s < board_.slots.size(); ++s) {
-      const SlotSet more = set | SlotSet{1} << s;
-      if (board_.slots[s].profile != wanted_[i] || more == set || !is_legal(board_, more)) continue;
-      if (const SlotSet found = place(more, i + 1)) return found;
+    for (SlotSet rest = board_.profile_slots[wanted_[i]]; rest; rest &= rest - 1) {
+      if (!can_add(board_, set, std::countr_zero(rest))) continue;
+      if (const SlotSet found = place(set | (rest & -rest), i + 1)) return found;
     }
     return 0;
   }
@@ -217,7 +222,7 @@ class Greedy : public Partitioner {
           decision.repartitions.size() > before ? decision.repartitions.back().target : view.gpu(gpu).target;
       assign(view, gpu, packed, target & ~packed.fixed, decision);
     }
-    if (view.everything_ready()) reduce_to_changes(view, decision);
+    decision.whole = view.everything_ready();
   }
 
   // Jobs to the slices of their profile; under `free` one that runs on such a slice keeps it.
@@ -230,7 +235,7 @@ class Greedy : public Partitioner {
       const int slot = view.slice(state.slice).slot;
       if (board.slots[slot].profile != profile || !(open >> slot & 1)) continue;
       open &= ~(SlotSet{1} << slot);
-      decision.starts.push_back({job, gpu, static_cast<std::uint8_t>(slot)});
+      decision.starts.push_back({job, state.slice, static_cast<std::uint8_t>(slot)});
       profile = -1;
     }
     for (const auto& [job, profile] : packed.jobs) {
@@ -243,7 +248,7 @@ class Greedy : public Partitioner {
       }
       SM_CHECK(best >= 0);
       open &= ~(SlotSet{1} << best);
-      decision.starts.push_back({job, gpu, static_cast<std::uint8_t>(best)});
+      decision.starts.push_back({job, view.fleet().slice_at(gpu, board.slots[best].start), static_cast<std::uint8_t>(best)});
     }
   }
 

@@ -16,14 +16,13 @@ class LeastLaxity : public Placer {
   void decide(View& view, std::vector<Start>& starts) override {
     const KindSet all_free = view.free().kinds();
     if (all_free == 0) return;
-    SeenTimes times;
     order_.clear();
     ReadyOrder ready(view);
     KindSet job_kinds = 0;
     for (JobIndex job; (job = ready.next(all_free, job_kinds)) != kNone;) {
-      view.remaining_us(job, all_free & job_kinds, times);
-      const SliceId slice = smallest_on_time(view, times);
-      const TimeUs laxity = view.job_state(job).deadline_us - view.now() - times.us[view.slice(slice).kind];
+      const Seen seen = view.look_at(job);
+      const SliceId slice = smallest_on_time(view, seen, all_free & job_kinds);
+      const TimeUs laxity = seen.slack_us() - seen.remaining_us(view.slice(slice).kind);
       order_.push_back({laxity, job, job_kinds});
     }
     std::sort(order_.begin(), order_.end(), [](const Ready& a, const Ready& b) {
@@ -33,10 +32,9 @@ class LeastLaxity : public Placer {
       const KindSet free = view.free().kinds();
       if (free == 0) return;
       if (!(free & ready_job.kinds)) continue;
-      view.remaining_us(ready_job.job, free & ready_job.kinds, times);
-      const SliceId slice = smallest_on_time(view, times);
+      const SliceId slice = smallest_on_time(view, view.look_at(ready_job.job), free & ready_job.kinds);
       view.mark_taken(slice);
-      starts.push_back({ready_job.job, view.fleet().gpu_of(slice), view.slice(slice).slot});
+      starts.push_back({ready_job.job, slice, view.slice(slice).slot});
     }
   }
 

@@ -13,23 +13,22 @@ class Met : public Placer {
   GpuOrder gpu_order() const override { return GpuOrder::kMostOccupied; }
 
   void decide(View& view, std::vector<Start>& starts) override {
-    place_in_order(view, starts, [&](JobIndex job, const SeenTimes& times) { return cheapest(view, job, times); });
+    place_in_order(view, starts, [&](const Seen& seen, KindSet kinds) { return cheapest(view, seen, kinds); });
   }
 
  private:
-  SliceId cheapest(const View& view, JobIndex job, const SeenTimes& times) const {
+  SliceId cheapest(const View& view, const Seen& seen, KindSet kinds) const {
     const FreeSlices& free = view.free();
-    const TimeUs slack = view.job_state(job).deadline_us - view.now();
     double best = 0;
     SliceId best_slice = kNone;
-    for (std::uint64_t buckets = free.buckets(); buckets; buckets &= buckets - 1) {
+    for (std::uint64_t buckets = free.buckets(kinds); buckets; buckets &= buckets - 1) {
       const int bucket = std::countr_zero(buckets);
-      for (KindSet rest = times.kinds; rest; rest &= rest - 1) {
+      for (KindSet rest = kinds; rest; rest &= rest - 1) {
         const KindSet one = rest & -rest;
         const GpuIndex gpu = free.first_gpu(bucket, one);
         if (gpu == kNone) continue;
         const int kind = std::countr_zero(rest);
-        const double cost = added_cost(view, gpu, kind, times.us[kind], slack);
+        const double cost = added_cost(view, gpu, kind, seen.remaining_us(kind), seen.slack_us());
         const SliceId slice = free.lowest(gpu, one);
         if (best_slice == kNone || cost < best || (cost == best && slice < best_slice)) best = cost, best_slice = slice;
       }

@@ -20,6 +20,14 @@ class ReadyOrder {
   // The next job that runs on one of `kinds`, and on which kinds it runs; kNone at the end. Groups that run on none
   // of them are passed over as a whole, so a long queue of jobs that fit nowhere costs nothing.
   JobIndex next(KindSet kinds, KindSet& job_kinds) {
+    if (groups_.size() == 1) {
+      const JobQueue& queue = groups_[0].queue;
+      if (!(groups_[0].kinds & kinds) || queue.at_end(cursors_[0])) return kNone;
+      job_kinds = groups_[0].kinds;
+      const JobIndex job = queue.at(cursors_[0]).job;
+      queue.advance(cursors_[0]);
+      return job;
+    }
     const JobQueue::Entry* best = nullptr;
     std::size_t best_group = 0;
     for (std::size_t g = 0; g < groups_.size(); ++g) {
@@ -39,44 +47,20 @@ class ReadyOrder {
   std::vector<JobQueue::Cursor>& cursors_;
 };
 
-// Gives each ready job, in order, the slice that choose(job, times) names, until jobs or free slices run out.
-// `times` covers the kinds that have a free slice and on which the job runs (never none).
+// Gives each ready job, in order, the slice that choose(seen, kinds) names, until jobs or free slices run out.
+// `kinds`, never empty, are those that have a free slice and on which the job runs.
 template <class Choose>
 void place_in_order(View& view, std::vector<Start>& starts, Choose choose) {
   if (view.free().kinds() == 0) return;
   ReadyOrder order(view);
-  SeenTimes times;
   KindSet job_kinds = 0;
   while (const KindSet free = view.free().kinds()) {
     const JobIndex job = order.next(free, job_kinds);
     if (job == kNone) return;
-    view.remaining_us(job, free & job_kinds, times);
-    const SliceId slice = choose(job, times);
+    const SliceId slice = choose(view.look_at(job), free & job_kinds);
     view.mark_taken(slice);
-    starts.push_back({job, view.fleet().gpu_of(slice), view.slice(slice).slot});
+    starts.push_back({job, slice, view.slice(slice).slot});
   }
-}
-
-// Of `kinds`, those with the least (or most) time.
-inline KindSet with_least_time(const SeenTimes& times, KindSet kinds) {
-  TimeUs best = kNever;
-  KindSet found = 0;
-  for (KindSet rest = kinds; rest; rest &= rest - 1) {
-    const TimeUs us = times.us[std::countr_zero(rest)];
-    if (us < best) best = us, found = 0;
-    if (us == best) found |= rest & -rest;
-  }
-  return found;
-}
-inline KindSet with_most_time(const SeenTimes& times, KindSet kinds) {
-  TimeUs best = -1;
-  KindSet found = 0;
-  for (KindSet rest = kinds; rest; rest &= rest - 1) {
-    const TimeUs us = times.us[std::countr_zero(rest)];
-    if (us > best) best = us, found = 0;
-    if (us == best) found |= rest & -rest;
-  }
-  return found;
 }
 
 // The free slice of one of the kinds with the lowest index; there must be one.
@@ -86,16 +70,12 @@ inline SliceId lowest_index(const View& view, KindSet kinds) {
 
 // On the first GPU, in the order of the buckets, that has a free slice which ends on time, the slowest such; else the
 // slice with the earliest end.
-inline SliceId slowest_on_time_by_gpu(const View& view, const SeenTimes& times) {
+inline SliceId slowest_on_time_by_gpu(const View& view, const Seen& seen, KindSet kinds) {
   const FreeSlices& free = view.free();
-  if (times.on_time) {
-    for (std::uint64_t rest = free.buckets(); rest; rest &= rest - 1) {
-      const GpuIndex gpu = free.first_gpu(std::countr_zero(rest), times.on_time);
-      if (gpu == kNone) continue;
-      return free.lowest(gpu, with_most_time(times, free.kinds_on(gpu, times.on_time)));
-    }
-  }
-  return lowest_index(view, with_least_time(times, times.kinds));
+  const KindSet on_time = seen.on_time(kinds);
+  if (on_time == 0) return lowest_index(view, seen.fastest(kinds));
+  const GpuIndex gpu = free.first_gpu(std::countr_zero(free.buckets(on_time)), on_time);
+  return free.lowest(gpu, seen.slowest(on_time & free.kinds_on(gpu)));
 }
 
 // The smallest (or largest) compute size among the kinds.
@@ -111,9 +91,10 @@ inline KindSet with_size(const Fleet& fleet, KindSet kinds, bool smallest) {
 }
 
 // Over all GPUs the smallest slice that ends on time, else the earliest end.
-inline SliceId smallest_on_time(const View& view, const SeenTimes& times) {
-  if (times.on_time) return lowest_index(view, with_size(view.fleet(), times.on_time, true));
-  return lowest_index(view, with_least_time(times, times.kinds));
+inline SliceId smallest_on_time(const View& view, const Seen& seen, KindSet kinds) {
+  const KindSet on_time = seen.on_time(kinds);
+  if (on_time) return lowest_index(view, with_size(view.fleet(), on_time, true));
+  return lowest_index(view, seen.fastest(kinds));
 }
 
 }  // namespace smartmig

@@ -14,7 +14,7 @@ class ByGpu : public Placer {
   GpuOrder gpu_order() const override { return gpus_; }
   void decide(View& view, std::vector<Start>& starts) override {
     place_in_order(view, starts,
-                   [&](JobIndex, const SeenTimes& times) { return slowest_on_time_by_gpu(view, times); });
+                   [&](const Seen& seen, KindSet kinds) { return slowest_on_time_by_gpu(view, seen, kinds); });
   }
 
  private:

@@ -6,30 +6,30 @@
 namespace smartmig {
 namespace {
 
-using Choice = SliceId (*)(const View&, const SeenTimes&);
+using Choice = SliceId (*)(const View&, const Seen&, KindSet);
 
 class BySlice : public Placer {
  public:
   explicit BySlice(Choice choose) : choose_(choose) {}
   std::unique_ptr<Placer> clone() const override { return std::make_unique<BySlice>(*this); }
   void decide(View& view, std::vector<Start>& starts) override {
-    place_in_order(view, starts, [&](JobIndex, const SeenTimes& times) { return choose_(view, times); });
+    place_in_order(view, starts, [&](const Seen& seen, KindSet kinds) { return choose_(view, seen, kinds); });
   }
 
  private:
   Choice choose_;
 };
 
-SliceId earliest_finish(const View& view, const SeenTimes& times) {
-  return lowest_index(view, with_least_time(times, times.kinds));
+SliceId earliest_finish(const View& view, const Seen& seen, KindSet kinds) {
+  return lowest_index(view, seen.fastest(kinds));
 }
-SliceId largest(const View& view, const SeenTimes& times) {
-  return lowest_index(view, with_size(view.fleet(), times.kinds, false));
+SliceId largest(const View& view, const Seen&, KindSet kinds) {
+  return lowest_index(view, with_size(view.fleet(), kinds, false));
 }
-SliceId smallest(const View& view, const SeenTimes& times) {
-  return lowest_index(view, with_size(view.fleet(), times.kinds, true));
+SliceId smallest(const View& view, const Seen&, KindSet kinds) {
+  return lowest_index(view, with_size(view.fleet(), kinds, true));
 }
-SliceId any(const View& view, const SeenTimes& times) { return lowest_index(view, times.kinds); }
+SliceId any(const View& view, const Seen&, KindSet kinds) { return lowest_index(view, kinds); }
 
 }  // namespace
 

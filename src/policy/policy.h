@@ -31,7 +31,7 @@ class Placer {
   virtual JobOrder job_order() const { return JobOrder::kDeadline; }
   virtual GpuOrder gpu_order() const { return GpuOrder::kIndex; }
   // Adds starts on free slices, each marked in the view as it is taken. Under Preemption::kFree they are the whole
-  // new assignment (the caller reduces it to what changes); else they are additions.
+  // new assignment; else they are additions.
   virtual void decide(View& view, std::vector<Start>& starts) = 0;
 };
 
@@ -51,14 +51,9 @@ struct Policy {
 };
 
 // The steps of a decision at one instant, each into a cleared Decision and carried out before the next: layouts,
-// then displacement (policy/displace.h, under `checkpoint`), then placement, which under `free` turns the placer's
-// assignment into the stops and starts that lead to it.
+// then displacement (policy/displace.h, under `checkpoint`), then placement, which under `free` is a whole assignment.
 void decide_layouts(Policy& policy, View& view, Decision& decision);
 void decide_placement(Policy& policy, View& view, Decision& decision);
-
-// Turns "these jobs on these slices" into the stops and starts that lead there. A job that keeps its slice is left
-// alone. O(jobs running before or after).
-void reduce_to_changes(View& view, Decision& decision);
 
 // Adds a repartition of the GPU to this layout's multiset unless it has it already, where the present slices in use
 // stay as far as they can.

@@ -12,14 +12,14 @@ class RandomPlacer : public Placer {
   explicit RandomPlacer(std::uint64_t seed) : random_(seed, "random placer") {}
   std::unique_ptr<Placer> clone() const override { return std::make_unique<RandomPlacer>(*this); }
   void decide(View& view, std::vector<Start>& starts) override {
-    place_in_order(view, starts, [&](JobIndex, const SeenTimes& times) { return draw(view, times.kinds); });
+    place_in_order(view, starts, [&](const Seen&, KindSet kinds) { return draw(view, kinds); });
   }
 
  private:
   static std::uint32_t starts_on(const View& view, GpuIndex gpu, KindSet kinds) {
     std::uint32_t starts = 0;
     for (; kinds; kinds &= kinds - 1) {
-      starts |= view.free().starts(gpu, static_cast<KindIndex>(std::countr_zero(kinds)));
+      starts |= view.free().starts(gpu, std::countr_zero(kinds));
     }
     return starts;
   }

@@ -32,6 +32,7 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy, c
       gpu_events_(options.events),
       finish_us_(jobs.jobs.size(), -1) {
   SM_CHECK(!jobs.jobs.empty());
+  scans_ = options.preemption == Preemption::kFree;
   begin_us_ = jobs.jobs.front().submit_us;
   state_.set_now(begin_us_);
   state_.power().begin(begin_us_);
@@ -44,6 +45,7 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy, c
 }
 
 void Engine::push(TimeUs at_us, std::uint32_t id, bool operation) {
+  if (scans_ && !operation) return;
   endings_.push_back({at_us, id, operation});
   std::push_heap(endings_.begin(), endings_.end(), std::greater<>());
 }
@@ -69,6 +71,9 @@ void Engine::forget_stale() {
 TimeUs Engine::next_time() {
   while (!endings_.empty() && !still_true(endings_.front())) pop();
   TimeUs next = endings_.empty() ? kNever : endings_.front().at_us;
+  if (scans_) {
+    for (const SliceId slice : state_.running()) next = std::min(next, state_.slice(slice).end_us);
+  }
   if (next_arrival_ < jobs_->jobs.size()) next = std::min(next, jobs_->jobs[next_arrival_].submit_us);
   if (next_gpu_event_ < gpu_events_.size()) next = std::min(next, gpu_events_[next_gpu_event_].at_us);
   if (next == kNever && next_timer_ != kNever) {
@@ -105,30 +110,38 @@ bool Engine::step() {
   return true;
 }
 
+void Engine::complete(SliceId slice, TimeUs now) {
+  finish_us_[state_.slice(slice).job] = last_completion_us_ = now;
+  state_.complete(slice);
+  ++completed_;
+  ++events_;
+  call_partitioner_ = true;
+  const GpuIndex gpu = fleet_->gpu_of(slice);
+  if (state_.gpu(gpu).present != state_.gpu(gpu).target) dirty_.push_back(gpu);
+  touch(gpu);
+}
+
 void Engine::process_endings(TimeUs now) {
   deferred_saves_.clear();
   deferred_operations_.clear();
+  if (scans_) {
+    // Backwards: completing takes the last one's place.
+    for (std::size_t i = state_.running().size(); i-- > 0;) {
+      const SliceId slice = state_.running()[i];
+      if (state_.slice(slice).end_us == now) complete(slice, now);
+    }
+  }
   while (!endings_.empty() && endings_.front().at_us == now) {
     const Ending ending = endings_.front();
     pop();
     if (!still_true(ending)) continue;
     if (ending.operation) {
       deferred_operations_.push_back(ending.id);
-      continue;
-    }
-    const JobIndex job = state_.slice(ending.id).job;
-    if (state_.job_state(job).status == JobStatus::kSaving) {
+    } else if (state_.job_state(state_.slice(ending.id).job).status == JobStatus::kSaving) {
       deferred_saves_.push_back(ending.id);
-      continue;
+    } else {
+      complete(ending.id, now);
     }
-    state_.complete(ending.id);
-    finish_us_[job] = last_completion_us_ = now;
-    ++completed_;
-    ++events_;
-    call_partitioner_ = true;
-    const GpuIndex gpu = fleet_->gpu_of(ending.id);
-    if (state_.gpu(gpu).present != state_.gpu(gpu).target) dirty_.push_back(gpu);
-    touch(gpu);
   }
   for (const GpuIndex gpu : deferred_operations_) {
     if (state_.gpu(gpu).operation_end_us != now) continue;  // Listed twice.
@@ -200,13 +213,28 @@ void Engine::carry_out(const Decision& decision) {
     touch(repartition.gpu);
   }
   if (!decision.repartitions.empty()) settle_dirty();
+  if (decision.whole) {
+    assign_whole(decision.starts);
+    return;
+  }
   for (const Start& start : decision.starts) {
     const TimeUs end = state_.start(start);
-    touch(start.gpu);
+    touch(fleet_->gpu_of(start.slice));
     if (end == kNever) continue;
-    push(end, state_.job_state(start.job).slice, false);
+    push(end, start.slice, false);
     if (records_) records_->job_started(state_, start.job);
   }
+}
+
+void Engine::assign_whole(std::span<const Start> starts) {
+  if (records_) {
+    for (const SliceId slice : state_.running()) touch(fleet_->gpu_of(slice));
+    for (const Start& start : starts) touch(fleet_->gpu_of(start.slice));
+  }
+  started_.clear();
+  state_.assign_whole(starts, started_);
+  if (!records_) return;
+  for (const JobIndex job : started_) records_->job_started(state_, job);
 }
 
 // Starts what operations can start on the GPUs that changed, and the jobs that waited for what is there now.
@@ -215,7 +243,7 @@ void Engine::settle_dirty() {
     const TimeUs end = state_.advance(gpu);
     if (end != kNever) push(end, gpu, true);
     while (const auto start = state_.next_awaiting(gpu)) {
-      push(state_.start(*start), fleet_->slice_at(gpu, fleet_->board(gpu).slots[start->slot].start), false);
+      push(state_.start(*start), start->slice, false);
       if (records_) records_->job_started(state_, start->job);
     }
     touch(gpu);
@@ -235,7 +263,7 @@ void Engine::charge_layout_changes(std::span<const Start> started) {
       }
     } else {
       for (const Start& start : started) {
-        if (start.gpu == gpu) state_.cut_deadline(start.job, cut);
+        if (fleet_->gpu_of(start.slice) == gpu) state_.cut_deadline(start.job, cut);
       }
     }
   }

@@ -67,11 +67,13 @@ class Engine {
   void push(TimeUs at_us, std::uint32_t id, bool operation);
   void pop();
   void forget_stale();
+  void complete(SliceId slice, TimeUs now);
   void process_endings(TimeUs now);
   void process_gpu_events(TimeUs now);
   void process_arrivals(TimeUs now);
   void decide();
   void carry_out(const Decision& decision);
+  void assign_whole(std::span<const Start> starts);
   void settle_dirty();
   void charge_layout_changes(std::span<const Start> started);
   void touch(GpuIndex gpu) {
@@ -88,6 +90,7 @@ class Engine {
   std::vector<GpuIndex> dirty_;        // Perhaps not yet at their target.
   std::vector<GpuIndex> repartitioned_;  // At this instant.
   std::vector<GpuIndex> touched_;
+  std::vector<JobIndex> started_;
   std::vector<std::uint32_t> deferred_saves_;
   std::vector<std::uint32_t> deferred_operations_;
   Decision decision_;
@@ -103,6 +106,9 @@ class Engine {
   std::size_t completed_ = 0;
   int idle_timers_ = 0;  // Timers in a row at which nothing ran and nothing was to come.
   bool call_partitioner_ = false;
+  // Under free preemption nearly every end changes at every instant: then looking through the running slices, of which
+  // the placer looks at each anyway, is cheaper than keeping them in a heap.
+  bool scans_ = false;
 };
 
 }  // namespace smartmig
