@@ -95,6 +95,7 @@ Result<Fleet> Fleet::make(std::vector<const Board*> gpus) {
       kind.profile = static_cast<std::uint8_t>(p);
       kind.size = static_cast<std::uint8_t>(size);
       kind.compute = static_cast<std::uint8_t>(profile.compute_slices);
+      kind.base = profile.kind == ProfileKind::kBase;
       kind.memory_mib = profile.memory_mib;
       kind.time_factor = 1 / board.speed_factor[size];
       fleet.largest_size_ = std::max(fleet.largest_size_, size);
@@ -134,7 +135,7 @@ std::array<double, kSizeCount> Fleet::best_times(const Job& job) const {
   std::array<double, kSizeCount> best{};
   const KindSet set = kinds_for(job);
   for (KindIndex k = 0; k < kinds_.size(); ++k) {
-    if (!(set >> k & 1)) continue;
+    if (!(set >> k & 1) || !kinds_[k].base) continue;
     const double time = full_us(job, k);
     double& slot = best[kinds_[k].size];
     if (slot == 0 || time < slot) slot = time;

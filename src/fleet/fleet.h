@@ -33,6 +33,7 @@ struct SliceKind {
   std::uint8_t profile = 0;  // Index into Board::profiles.
   std::uint8_t size = 0;     // Index into kSizes.
   std::uint8_t compute = 0;  // kSizes[size]
+  bool base = true;          // A base profile; else one with double memory.
   std::int32_t memory_mib = 0;
   double time_factor = 1;  // Times on A100-40GB slices are multiplied by this.
 };
@@ -78,7 +79,7 @@ class Fleet {
   double full_us(const Job& job, KindIndex kind) const {
     return static_cast<double>(job.time_us[kinds_[kind].size]) * kinds_[kind].time_factor;
   }
-  // The least full time over the kinds of each size; 0 where it runs on none.
+  // The least full time over the kinds of each size that are base profiles; 0 where it runs on none.
   std::array<double, kSizeCount> best_times(const Job& job) const;
 
   // "8xA100-40GB"

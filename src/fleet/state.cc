@@ -32,7 +32,7 @@ State::State(const Fleet& fleet, std::span<const Job> jobs, const Options& optio
   Random random(options.seed, "estimate error");
   for (JobIndex j = 0; j < jobs.size(); ++j) {
     job_states_[j].deadline_us = jobs[j].deadline_us;
-    if (options.estimate_sigma > 0) job_states_[j].estimate = static_cast<float>(random.lognormal(0, options.estimate_sigma));
+    if (options.estimate_sigma > 0) job_states_[j].estimate = random.lognormal(0, options.estimate_sigma);
   }
 }
 
@@ -64,7 +64,7 @@ std::int64_t State::key_of(JobIndex job) const {
       const std::array<double, kSizeCount> times = fleet_->best_times(jobs_[job]);
       double time = 0;
       for (const double t : times) time = t > 0 ? t : time;
-      return whole_us(static_cast<double>(state.estimate) * left_now(job) * time);
+      return whole_us(state.estimate * left_now(job) * time);
     }
   }
   return 0;

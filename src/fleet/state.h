@@ -31,8 +31,8 @@ struct JobState {
   double saved_left = 1;     // What a save under way will make of it.
   TimeUs deadline_us = 0;    // After what costs took off.
   std::int64_t key = 0;      // In its queue.
+  double estimate = 1;       // Policies see times off by this factor.
   std::uint32_t slice = kNone;
-  float estimate = 1;        // Policies see times off by this factor.
   std::uint16_t group = 0;   // Index of its queue: jobs that run on the same kinds.
   JobStatus status = JobStatus::kFuture;
   bool faster_by_index = false;  // Fleet::faster_by_index().

@@ -14,29 +14,28 @@ namespace smartmig {
 // A job's times as the policy sees them now. Questions about sets of kinds are about kinds on which it runs.
 class Seen {
  public:
-  Seen(const State& state, JobIndex index)
-      : fleet_(state.fleet()),
-        job_(state.job(index)),
-        left_(static_cast<double>(state.job_state(index).estimate) * state.left_now(index)),
-        slack_us_(state.job_state(index).deadline_us - state.now()),
-        by_index_(state.job_state(index).faster_by_index) {}
+  Seen(const State& state, JobIndex job) : state_(state), job_(job) {}
 
-  TimeUs remaining_us(int kind) const { return State::whole_us(left_ * full_us(kind)); }
-  TimeUs slack_us() const { return slack_us_; }  // Until its deadline.
+  double left() const { return of_job().estimate * state_.left_now(job_); }
+  TimeUs remaining_us(int kind) const { return State::whole_us(left() * full_us(kind)); }
+  TimeUs slack_us() const { return of_job().deadline_us - state_.now(); }  // Until its deadline.
 
   // Where it would end by its deadline.
   KindSet on_time(KindSet kinds) const {
-    if (slack_us_ < 1) return 0;  // Everything takes at least 1 us.
+    const TimeUs slack = slack_us();
+    if (slack < 1) return 0;  // Everything takes at least 1 us.
     // Whole microseconds are at most the slack exactly when left * full + .5 is below slack + 1.
-    const double limit = static_cast<double>(slack_us_) + 0.5;
+    const double limit = static_cast<double>(slack) + 0.5;
+    const double left = this->left();
+    const bool by_index = of_job().faster_by_index;
     KindSet found = 0;
     while (kinds) {
       const int kind = 63 - std::countl_zero(kinds);
       const KindSet bit = KindSet{1} << kind;
       kinds ^= bit;
-      if (left_ * full_us(kind) < limit) {
+      if (left * full_us(kind) < limit) {
         found |= bit;
-      } else if (by_index_) {
+      } else if (by_index) {
         break;  // The rest is slower still.
       }
     }
@@ -44,16 +43,17 @@ class Seen {
   }
   // The fastest, or slowest, with all kinds that tie; `kinds` is not empty.
   KindSet fastest(KindSet kinds) const {
-    if (by_index_) return fleet_.twins(63 - std::countl_zero(kinds)) & kinds;
+    if (of_job().faster_by_index) return state_.fleet().twins(63 - std::countl_zero(kinds)) & kinds;
     return extreme(kinds, -1);
   }
   KindSet slowest(KindSet kinds) const {
-    if (by_index_) return fleet_.twins(std::countr_zero(kinds)) & kinds;
+    if (of_job().faster_by_index) return state_.fleet().twins(std::countr_zero(kinds)) & kinds;
     return extreme(kinds, 1);
   }
 
  private:
-  double full_us(int kind) const { return fleet_.full_us(job_, static_cast<KindIndex>(kind)); }
+  const JobState& of_job() const { return state_.job_state(job_); }
+  double full_us(int kind) const { return state_.fleet().full_us(state_.job(job_), static_cast<KindIndex>(kind)); }
   KindSet extreme(KindSet kinds, double sign) const {
     double best = 0;
     KindSet found = 0;
@@ -65,11 +65,8 @@ class Seen {
     return found;
   }
 
-  const Fleet& fleet_;
-  const Job& job_;
-  double left_;
-  TimeUs slack_us_;
-  bool by_index_;
+  const State& state_;
+  JobIndex job_;
 };
 
 // Room that policies use at every instant, kept so that deciding allocates nothing.
@@ -96,18 +93,12 @@ class View {
   std::span<const State::Group> groups() const { return state_->groups(); }
   std::size_t jobs_in_system() const { return state_->jobs_in_system(); }
   std::size_t ready_count() const { return state_->ready_count(); }
-  SlotSet slots_in_use(GpuIndex gpu) const { return everything_ready() ? 0 : state_->slots_in_use(gpu); }
+  SlotSet slots_in_use(GpuIndex gpu) const { return state_->slots_in_use(gpu); }  // By a job, or promised to one.
   std::uint32_t health_changes() const { return state_->health_changes(); }
   bool is_awaited(GpuIndex gpu, int slot) const { return state_->is_awaited(gpu, slot); }
 
   double left(JobIndex job) const { return state_->left_now(job); }
-  // Scale for times: the fraction left, off by the job's estimate error.
-  double seen_left(JobIndex job) const {
-    return static_cast<double>(state_->job_state(job).estimate) * state_->left_now(job);
-  }
-  TimeUs remaining_us(JobIndex job, KindIndex kind) const {
-    return State::whole_us(seen_left(job) * fleet().full_us(state_->job(job), kind));
-  }
+  TimeUs remaining_us(JobIndex job, KindIndex kind) const { return look_at(job).remaining_us(kind); }
   Seen look_at(JobIndex job) const { return Seen(*state_, job); }
 
   void mark_taken(SliceId slice) { state_->free().take(slice, state_->slice(slice).kind); }

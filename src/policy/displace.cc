@@ -69,7 +69,7 @@ class Displacement {
       victim.job = slice.job;
       victim.kind = slice.kind;
       victim.save_us = view_.costs().checkpoint_us(job);
-      victim.restore_us = view_.costs().restore_us(job);
+      victim.restore_us = view_.left(slice.job) < 1 ? view_.costs().restore_us(job) : 0;
       victim.remaining_us = view_.remaining_us(slice.job, slice.kind);
       victim.late_us = late(slice.job, seen_end(slice));
       victim.end_elsewhere_us = kNever;

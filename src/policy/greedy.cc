@@ -84,6 +84,11 @@ class Greedy : public Partitioner {
     bool touched = false;
   };
 
+  // Slices that must stay as they are; under `free` there are none.
+  static SlotSet kept_slots(const View& view, GpuIndex gpu) {
+    return view.everything_ready() ? 0 : view.slots_in_use(gpu);
+  }
+
   // The ready jobs; returns the compute slices to give away.
   int collect(View& view) {
     const Fleet& fleet = view.fleet();
@@ -99,7 +104,7 @@ class Greedy : public Partitioner {
     }
     for (Sized& sized : ready_) {
       sized.full_us = fleet.best_times(view.job(sized.job));
-      const double estimate = static_cast<double>(view.job_state(sized.job).estimate);
+      const double estimate = view.job_state(sized.job).estimate;
       for (double& us : sized.full_us) us *= estimate;
       sized.scale = view.left(sized.job);
       sized.size = 0;
@@ -110,7 +115,7 @@ class Greedy : public Partitioner {
     int slices = 0;
     for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
       if (!view.gpu(gpu).up) continue;
-      slices += fleet.board(gpu).compute_slices - compute_slices(fleet.board(gpu), view.slots_in_use(gpu));
+      slices += fleet.board(gpu).compute_slices - compute_slices(fleet.board(gpu), kept_slots(view, gpu));
     }
     return slices;
   }
@@ -173,7 +178,7 @@ class Greedy : public Partitioner {
     packed_.resize(fleet.gpu_count());
     for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
       Packed& packed = packed_[gpu];
-      packed.fixed = packed.set = view.slots_in_use(gpu);
+      packed.fixed = packed.set = kept_slots(view, gpu);
       packed.jobs.clear();
       packed.touched = false;
     }

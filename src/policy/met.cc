@@ -42,7 +42,7 @@ class Met : public Placer {
     const int busy = view.free().busy(gpu);
     const double added_w = watts[busy + view.fleet().kinds()[kind].compute] - watts[busy];
     constexpr double kMinute = static_cast<double>(kMinuteUs);
-    return energy_weight_ * (added_w * static_cast<double>(us) / kMinute) +
+    return energy_weight_ * added_w * static_cast<double>(us) / kMinute +
            static_cast<double>(std::max<TimeUs>(0, us - slack)) / kMinute;
   }
 

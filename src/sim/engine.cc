@@ -72,7 +72,9 @@ TimeUs Engine::next_time() {
   while (!endings_.empty() && !still_true(endings_.front())) pop();
   TimeUs next = endings_.empty() ? kNever : endings_.front().at_us;
   if (scans_) {
-    for (const SliceId slice : state_.running()) next = std::min(next, state_.slice(slice).end_us);
+    first_ends_us_ = kNever;
+    for (const SliceId slice : state_.running()) first_ends_us_ = std::min(first_ends_us_, state_.slice(slice).end_us);
+    next = std::min(next, first_ends_us_);
   }
   if (next_arrival_ < jobs_->jobs.size()) next = std::min(next, jobs_->jobs[next_arrival_].submit_us);
   if (next_gpu_event_ < gpu_events_.size()) next = std::min(next, gpu_events_[next_gpu_event_].at_us);
@@ -124,7 +126,7 @@ void Engine::complete(SliceId slice, TimeUs now) {
 void Engine::process_endings(TimeUs now) {
   deferred_saves_.clear();
   deferred_operations_.clear();
-  if (scans_) {
+  if (scans_ && first_ends_us_ == now) {
     // Backwards: completing takes the last one's place.
     for (std::size_t i = state_.running().size(); i-- > 0;) {
       const SliceId slice = state_.running()[i];
@@ -160,6 +162,7 @@ void Engine::process_endings(TimeUs now) {
 void Engine::process_gpu_events(TimeUs now) {
   for (; next_gpu_event_ < gpu_events_.size() && gpu_events_[next_gpu_event_].at_us <= now; ++next_gpu_event_) {
     const GpuEvent& event = gpu_events_[next_gpu_event_];
+    if (state_.gpu(event.gpu).up != event.fail) continue;  // It is as the event would have it.
     event.fail ? state_.fail(event.gpu) : state_.bring_back(event.gpu);
     call_partitioner_ = true;
     dirty_.push_back(event.gpu);
@@ -178,24 +181,27 @@ void Engine::process_arrivals(TimeUs now) {
 void Engine::decide() {
   View view(state_, scratch_);
   repartitioned_.clear();
+  started_.clear();
   if (call_partitioner_) {
     if (view.everything_ready()) state_.drop_all_awaiting();
     decide_layouts(policy_, view, decision_);
     carry_out(decision_);
   }
   settle_dirty();
-  if (!policy_.placer && call_partitioner_) charge_layout_changes(decision_.starts);
   if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0) {
     decision_.clear();
     displace(view, decision_);
     carry_out(decision_);
     settle_dirty();
   }
-  if (!policy_.placer) return;
-  state_.refresh_keys();
-  decide_placement(policy_, view, decision_);
-  carry_out(decision_);
-  charge_layout_changes(decision_.starts);
+  if (policy_.placer) {
+    state_.refresh_keys();
+    decide_placement(policy_, view, decision_);
+    carry_out(decision_);
+  }
+  charge_layout_changes();
+  if (!records_) return;
+  for (const JobIndex job : started_) records_->job_started(state_, job);
 }
 
 void Engine::carry_out(const Decision& decision) {
@@ -222,7 +228,7 @@ void Engine::carry_out(const Decision& decision) {
     touch(fleet_->gpu_of(start.slice));
     if (end == kNever) continue;
     push(end, start.slice, false);
-    if (records_) records_->job_started(state_, start.job);
+    started_.push_back(start.job);
   }
 }
 
@@ -231,10 +237,7 @@ void Engine::assign_whole(std::span<const Start> starts) {
     for (const SliceId slice : state_.running()) touch(fleet_->gpu_of(slice));
     for (const Start& start : starts) touch(fleet_->gpu_of(start.slice));
   }
-  started_.clear();
   state_.assign_whole(starts, started_);
-  if (!records_) return;
-  for (const JobIndex job : started_) records_->job_started(state_, job);
 }
 
 // Starts what operations can start on the GPUs that changed, and the jobs that waited for what is there now.
@@ -244,7 +247,7 @@ void Engine::settle_dirty() {
     if (end != kNever) push(end, gpu, true);
     while (const auto start = state_.next_awaiting(gpu)) {
       push(state_.start(*start), start->slice, false);
-      if (records_) records_->job_started(state_, start->job);
+      started_.push_back(start->job);
     }
     touch(gpu);
   }
@@ -252,7 +255,7 @@ void Engine::settle_dirty() {
 }
 
 // The papers' way to charge a repartition: off the deadlines of the jobs placed on the GPU as it changes.
-void Engine::charge_layout_changes(std::span<const Start> started) {
+void Engine::charge_layout_changes() {
   const TimeUs cut = state_.costs().deadline_cut_us;
   if (cut == 0) return;
   for (const GpuIndex gpu : repartitioned_) {
@@ -262,8 +265,8 @@ void Engine::charge_layout_changes(std::span<const Start> started) {
         if (state_.slice(slice).job != kNone) state_.cut_deadline(state_.slice(slice).job, cut);
       }
     } else {
-      for (const Start& start : started) {
-        if (fleet_->gpu_of(start.slice) == gpu) state_.cut_deadline(start.job, cut);
+      for (const JobIndex job : started_) {
+        if (fleet_->gpu_of(state_.job_state(job).slice) == gpu) state_.cut_deadline(job, cut);
       }
     }
   }

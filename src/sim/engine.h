@@ -75,7 +75,7 @@ class Engine {
   void carry_out(const Decision& decision);
   void assign_whole(std::span<const Start> starts);
   void settle_dirty();
-  void charge_layout_changes(std::span<const Start> started);
+  void charge_layout_changes();
   void touch(GpuIndex gpu) {
     if (records_) touched_.push_back(gpu);
   }
@@ -90,7 +90,7 @@ class Engine {
   std::vector<GpuIndex> dirty_;        // Perhaps not yet at their target.
   std::vector<GpuIndex> repartitioned_;  // At this instant.
   std::vector<GpuIndex> touched_;
-  std::vector<JobIndex> started_;
+  std::vector<JobIndex> started_;  // At this instant.
   std::vector<std::uint32_t> deferred_saves_;
   std::vector<std::uint32_t> deferred_operations_;
   Decision decision_;
@@ -109,6 +109,7 @@ class Engine {
   // Under free preemption nearly every end changes at every instant: then looking through the running slices, of which
   // the placer looks at each anyway, is cheaper than keeping them in a heap.
   bool scans_ = false;
+  TimeUs first_ends_us_ = kNever;  // Of the running jobs, as next_time() found it.
 };
 
 }  // namespace smartmig

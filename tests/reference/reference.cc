@@ -175,8 +175,6 @@ void one_instant(State& state, const std::vector<GpuEvent>& events, std::size_t&
   bool call_partitioner = complete_jobs(state);
   end_operations(state);
   end_saves(state);
-  // Under `free` a job that waits for a slice only starts once this instant's decision confirms it.
-  if (!is_free(state)) start_awaiting_jobs(state);
   call_partitioner |= fail_and_return_gpus(state, events, next_event);
   call_partitioner |= admit_jobs(state);
 

@@ -19,6 +19,11 @@ TimeUs end_us(const State& state, int job, Slice slice) {
   return state.now_us + remaining_us(state, job, slice);
 }
 
+double full_us(const State& state, int job, Slice slice) {
+  const Board& board = *state.setup->gpus[slice.gpu];
+  return full_us(state, job, board, board.profiles[board.slots[slice.slot].profile]);
+}
+
 bool on_time(const State& state, int job, Slice slice) {
   return end_us(state, job, slice) <= state.jobs[job].deadline_us;
 }
@@ -36,7 +41,7 @@ std::vector<Slice> candidates(const Room& room, int job) {
 std::optional<Slice> earliest_end(const Room& room, int job) {
   std::optional<Slice> best;
   for (Slice slice : candidates(room, job)) {
-    if (!best || end_us(room.state, job, slice) < end_us(room.state, job, *best)) best = slice;
+    if (!best || full_us(room.state, job, slice) < full_us(room.state, job, *best)) best = slice;
   }
   return best;
 }
@@ -48,7 +53,7 @@ std::optional<Slice> slowest_on_time_by_gpu(const Room& room, int job,
     std::optional<Slice> best;
     for (Slice slice : candidates(room, job)) {
       if (slice.gpu != gpu || !on_time(room.state, job, slice)) continue;
-      if (!best || end_us(room.state, job, slice) > end_us(room.state, job, *best)) best = slice;
+      if (!best || full_us(room.state, job, slice) > full_us(room.state, job, *best)) best = slice;
     }
     if (best) return best;
   }

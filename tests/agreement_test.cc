@@ -1,0 +1,82 @@
+// The engine against the slow reference of tests/reference/, on random small cases: every policy, all costs and
+// preemption modes, several boards, failures, estimate errors. Ends and deadlines must agree to the microsecond.
+#include <gtest/gtest.h>
+
+#include "policy/registry.h"
+#include "random_case.h"
+#include "reference/reference.h"
+#include "sim/metrics.h"
+
+namespace smartmig {
+namespace {
+
+reference::Setup to_setup(const RandomCase& random, const Fleet& fleet, const Costs& costs) {
+  reference::Setup setup;
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) setup.gpus.push_back(&fleet.board(gpu));
+  setup.jobs = &random.jobs;
+  setup.partitioner = random.partitioner;
+  setup.placer = random.placer;
+  setup.layouts = random.layouts;
+  setup.times_us = random.times_us;
+  setup.preemption = random.preemption == Preemption::kFree         ? reference::Preemption::kFree
+                     : random.preemption == Preemption::kCheckpoint ? reference::Preemption::kCheckpoint
+                                                                    : reference::Preemption::kNone;
+  setup.costs.timed_operations = costs.operation_scale > 0;
+  setup.costs.deadline_cut_us = costs.deadline_cut_us;
+  for (int kind = 0; kind < 2; ++kind) {
+    setup.costs.checkpoint_us[kind] = TimeUs{costs.checkpoint_ms[kind]} * 1000;
+    setup.costs.restore_us[kind] = TimeUs{costs.restore_ms[kind]} * 1000;
+  }
+  setup.costs.job_columns = costs.save_restore;
+  setup.costs.real_power = costs.real_power;
+  for (const GpuEvent& event : random.events) {
+    setup.events.push_back({event.at_us, static_cast<int>(event.gpu), event.fail});
+  }
+  setup.estimate_sigma = random.sigma;
+  return setup;
+}
+
+void expect_agreement(const RandomCase& random) {
+  SCOPED_TRACE(random.describe());
+  const Fleet fleet = Fleet::parse(random.fleet).value();
+  const Policy policy = make_policy(random.policy, fleet).value();
+  EngineOptions options;
+  options.costs = Costs::parse(random.costs).value();
+  options.preemption = random.preemption;
+  options.estimate_sigma = random.sigma;
+  options.events = random.events;
+  Engine engine(fleet, random.jobs, policy, options);
+  const auto done = engine.run();
+  const reference::Outcome expected = reference::run(to_setup(random, fleet, options.costs));
+  for (std::size_t i = 0; i < random.jobs.jobs.size(); ++i) {
+    ASSERT_EQ(engine.finish_us()[i], expected.finish_us[i]) << "end of job " << i;
+    ASSERT_EQ(engine.state().job_state(static_cast<JobIndex>(i)).deadline_us, expected.deadline_us[i]) << "deadline of job " << i;
+  }
+  if (!done) return;  // Both left the same jobs behind; a run without an end has no sums.
+  EXPECT_EQ(engine.events(), expected.events);
+  EXPECT_EQ(engine.repartitions(), expected.repartitions);
+  EXPECT_EQ(engine.state().preemptions(), expected.preemptions);
+  const double energy = engine.state().power().energy_j(engine.end_us());
+  EXPECT_NEAR(energy, expected.energy_j, 1e-9 * (1 + expected.energy_j));
+}
+
+class Agreement : public testing::TestWithParam<std::string> {};
+
+TEST_P(Agreement, WithTheReferenceOnRandomCases) {
+  const int cases = case_count(400);
+  for (int i = 0; i < cases; ++i) {
+    expect_agreement(random_case(7, static_cast<std::uint64_t>(i), GetParam()));
+    if (testing::Test::HasFailure()) {
+      FAIL() << "case " << i;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, Agreement, testing::ValuesIn(policy_kinds()), [](const auto& kind) {
+  std::string name = kind.param;
+  for (char& c : name) c = c == '/' || c == '-' ? '_' : c;
+  return name;
+});
+
+}  // namespace
+}  // namespace smartmig

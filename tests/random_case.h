@@ -1,0 +1,41 @@
+// Random small cases for the engine: a fleet, a job table, a policy, costs, preemption, failures. Numbers are chosen so
+// that ties, equal instants, tight deadlines and jobs that fit only some slices are common.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "fleet/costs.h"
+#include "sim/engine.h"
+#include "workload/job.h"
+
+namespace smartmig {
+
+struct RandomCase {
+  std::string fleet;
+  std::string policy;
+  std::string partitioner;
+  std::string placer;  // "" with greedy
+  std::vector<std::vector<std::string>> layouts;
+  std::vector<TimeUs> times_us;
+  std::string costs;
+  Preemption preemption = Preemption::kFree;
+  double sigma = 0;
+  JobTable jobs;
+  std::vector<GpuEvent> events;
+
+  std::string describe() const;
+};
+
+// Case number `number` of a seed: the same on every machine. Empty strings leave the choice to chance.
+RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_view policy_kind = "");
+
+// All kinds of policies that random_case() knows: "none/edf", "static/cedf", "greedy", ...
+std::vector<std::string> policy_kinds();
+
+// How many cases a test runs: SMARTMIG_CASES in the environment, or `usual`.
+int case_count(int usual);
+
+}  // namespace smartmig
