@@ -19,7 +19,8 @@ void add_simulate(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_search_static(CLI::App& app, Action& action);
 
-// Prints "smartmig: MESSAGE" on standard error and returns 2.
+// Prints "smartmig: MESSAGE" on standard error and returns 2, or 1 where the input was good and the run failed.
 int bad_input(std::string_view message);
+int failed(std::string_view message);
 
 }  // namespace smartmig

@@ -21,7 +21,7 @@ enum class MultiGpu : std::uint8_t { kDrop, kOne, kSplit };
 Result<MultiGpu> parse_multi_gpu(std::string_view word);
 
 // What the trace says (0 where it is silent), nothing (0), or what the job's profile says.
-enum class MemoryRule : std::uint8_t { kTrace, kNone, kProfile };
+enum class MemoryRule : std::uint8_t { kTrace, kIgnore, kProfile };
 Result<MemoryRule> parse_memory_rule(std::string_view word);
 
 struct FillOptions {

@@ -159,7 +159,7 @@ TEST(Fill, SetsMemoryByTheRule) {
   FillOptions options;
   options.profiles = "miso-bert-b2";
   EXPECT_EQ(filled(trace, options).table.jobs[0].memory_mib, 777);
-  options.memory = MemoryRule::kNone;
+  options.memory = MemoryRule::kIgnore;
   EXPECT_EQ(filled(trace, options).table.jobs[0].memory_mib, 0);
   options.memory = MemoryRule::kProfile;
   EXPECT_EQ(filled(trace, options).table.jobs[0].memory_mib,

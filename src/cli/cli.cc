@@ -1,0 +1,71 @@
+#include "cli/cli.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "cli/parse_error.h"
+#include "cli/version.h"
+
+namespace smartmig {
+namespace {
+
+// One line on standard error; what a message quotes from a user may hold a line break.
+int complain(std::string_view message, int status) {
+  std::string line = fmt::format("smartmig: {}\n", message);
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    if (line[i] == '\n' || line[i] == '\r') line[i] = ' ';
+  }
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  return status;
+}
+
+int parse_and_run(int argc, char** argv) {
+  CLI::App app(
+      "Decides how a fleet of MIG GPUs is partitioned over time and which job runs on which "
+      "slice,\n"
+      "to spend little energy and be seldom late.",
+      "smartmig");
+  app.set_version_flag("--version", std::string("smartmig ") + kVersion);
+  app.require_subcommand(1);
+  app.get_formatter()->column_width(32);
+  Action action;
+  add_gpus(app, action);
+  add_workload(app, action);
+  add_simulate(app, action);
+  add_compare(app, action);
+  add_search_static(app, action);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    // --help and --version come this way too, with status 0.
+    if (error.get_exit_code() == 0) return app.exit(error);
+    return bad_input(explain(app, error));
+  }
+  return action();
+}
+
+}  // namespace
+
+int bad_input(std::string_view message) { return complain(message, 2); }
+int failed(std::string_view message) { return complain(message, 1); }
+
+int run_cli(int argc, char** argv) {
+  int status = 1;
+  try {
+    status = parse_and_run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return failed("out of memory");
+  } catch (const std::exception& error) {
+    return failed(error.what());
+  }
+  // A full disk behind standard output shows only here.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    return failed("standard output cannot be written");
+  }
+  return status;
+}
+
+}  // namespace smartmig

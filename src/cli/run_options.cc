@@ -1,0 +1,155 @@
+#include "cli/run_options.h"
+
+#include <cmath>
+
+#include "base/text.h"
+#include "study/gpu_events.h"
+#include "study/split_days.h"
+
+namespace smartmig {
+namespace {
+
+constexpr double kMaxSigma = 10;
+constexpr int kMaxThreads = 1024;
+constexpr int kMaxDays = 1'000'000;  // Training days have the streams from there on.
+
+Result<void> check_numbers(const RunOptions& options) {
+  if (!(options.estimate_error >= 0 && options.estimate_error <= kMaxSigma)) {
+    return fail("--estimate-error: found {}, expected a number from 0 to {}",
+                options.estimate_error, kMaxSigma);
+  }
+  if (!(options.energy_weight >= 0 && options.energy_weight <= 1e9)) {
+    return fail("--energy-weight: found {}, expected a number from 0 to 1e9",
+                options.energy_weight);
+  }
+  if (options.threads < 0 || options.threads > kMaxThreads) {
+    return fail("--threads: found {}, expected 0 (one for each core) to {}", options.threads,
+                kMaxThreads);
+  }
+  return {};
+}
+
+Result<StudyDays> days_of_file(const WorkloadOptions& options, bool split) {
+  auto imported = import_jobs(options);
+  if (!imported) return pass_on(imported);
+  std::vector<DayTable> tables;
+  if (split) {
+    for (JobTable& table : split_days(imported->table))
+      tables.push_back(std::make_shared<const JobTable>(std::move(table)));
+  } else {
+    tables.push_back(std::make_shared<const JobTable>(std::move(imported->table)));
+  }
+  StudyDays days;
+  days.count = tables.size();
+  days.day = [tables](std::size_t day) -> Result<DayTable> { return tables[day]; };
+  days.trace = std::move(imported->report);
+  return days;
+}
+
+}  // namespace
+
+void add_run_options(CLI::App& app, RunOptions& options) {
+  add_workload_options(app, options.workload);
+  app.add_option("--fleet", options.fleet,
+                 "GPUs: 8xA100-40GB, 4xA100-40GB+4xH100-80GB, or a file (8xA100-40GB)");
+  app.add_option("--costs", options.costs,
+                 "What moves cost: free, paper, real, or a file (paper workload: free; else real)");
+  app.add_option("--preemption", options.preemption,
+                 "free, checkpoint or none (paper workload: free; else checkpoint)");
+  app.add_option("--estimate-error", options.estimate_error,
+                 "SIGMA: policies see times off by a lognormal factor (0)");
+  app.add_option("--energy-weight", options.energy_weight,
+                 "a of ET = (a*E + T)/(a + 1), in W*min and minutes (2e-7)");
+  app.add_option("--events", options.events, "GPUs that fail and return: time_s,gpu,event");
+  app.add_option("--threads", options.threads, "0: one for each core (0)");
+  app.add_option("--out", options.out, "A folder for the result's files");
+  app.add_flag("--json", options.json, "Print JSON (seconds, joules; et in the papers' units)");
+}
+
+void add_day_options(CLI::App& app, RunOptions& options, bool& split_days) {
+  options.workload.days = 10;
+  app.get_option("--days")->description("Independent days, each from an empty fleet (10)");
+  app.add_flag("--split-days", split_days, "With --jobs: each day of the file is a run of its own");
+}
+
+Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options) {
+  if (const auto checked = check_numbers(options); !checked) return pass_on(checked);
+  auto fleet = Fleet::parse(options.fleet);
+  if (!fleet) return pass_on(fleet);
+  auto setup = std::make_unique<RunSetup>(std::move(*fleet));
+  const bool paper = options.workload.is_paper_generator();
+  const auto costs = Costs::parse(options.costs.value_or(paper ? "free" : "real"));
+  if (!costs) return pass_on(costs);
+  const auto preemption =
+      parse_preemption(options.preemption.value_or(paper ? "free" : "checkpoint"));
+  if (!preemption) return pass_on(preemption);
+  EngineOptions& engine = setup->settings.engine;
+  engine.costs = *costs;
+  engine.preemption = *preemption;
+  engine.estimate_sigma = options.estimate_error;
+  engine.seed = options.workload.seed;
+  setup->settings.energy_weight = options.energy_weight;
+  if (!options.events.empty()) {
+    auto events = read_gpu_events(options.events, setup->fleet);
+    if (!events) return pass_on(events);
+    engine.events = std::move(*events);
+  }
+  return setup;
+}
+
+Result<Imported> read_jobs(const WorkloadOptions& options) {
+  if (!options.jobs.empty()) return import_jobs(options);
+  auto table = make_jobs(options, 0);
+  if (!table) return pass_on(table);
+  return Imported{std::move(*table), std::nullopt, std::nullopt};
+}
+
+Result<StudyDays> read_days(const RunOptions& options, bool split) {
+  if (!options.workload.jobs.empty()) return days_of_file(options.workload, split);
+  if (split) return fail("--split-days: is for --jobs; generated days are independent as they are");
+  StudyDays days;
+  WorkloadOptions one_day = options.workload;
+  if (one_day.days < 1 || one_day.days > kMaxDays) {
+    return fail("--days: found {}, expected 1 to {}", one_day.days, kMaxDays);
+  }
+  days.count = static_cast<std::size_t>(one_day.days);
+  one_day.days = 1;
+  days.day = [one_day](std::size_t day) -> Result<DayTable> {
+    auto table = make_jobs(one_day, day);
+    if (!table) return pass_on(table);
+    return std::make_shared<const JobTable>(std::move(*table));
+  };
+  // The options are wrong on every day or on none: said before anything runs.
+  if (const auto first = days.day(0); !first) return pass_on(first);
+  return days;
+}
+
+std::string describe_workload(const WorkloadOptions& options) {
+  if (!options.jobs.empty()) return options.jobs;
+  const std::string speeds = options.speeds.value_or("paper") == "linear" ? ", linear speeds" : "";
+  const std::string deadlines = options.deadlines ? ", deadlines " + *options.deadlines : "";
+  if (options.workload.value_or("paper") == "paper-fixed") {
+    return fmt::format("paper-fixed, {:g} jobs a minute{}{}", options.rate.value_or(8), speeds,
+                       deadlines);
+  }
+  return fmt::format("paper, rate {:g}, {} day{}{}{}{}", options.rate.value_or(20), options.days,
+                     options.days == 1 ? "" : "s", options.curve ? ", curve " + *options.curve : "",
+                     speeds, deadlines);
+}
+
+std::string describe_setting(const RunOptions& options, const RunSetup& setup,
+                             const std::optional<TraceReport>& trace) {
+  const EngineOptions& engine = setup.settings.engine;
+  std::string text = fmt::format(
+      "{}, seed {}; fleet {}, costs {}, preemption {}.\n", describe_workload(options.workload),
+      options.workload.seed, setup.fleet.name(), engine.costs.name, to_string(engine.preemption));
+  if (trace) {
+    text += fmt::format("Real in the trace: {}. Synthesised: {}.\n", join(trace->real, ", "),
+                        join(trace->synthesised, ", "));
+  }
+  for (const std::string& assumed : board_assumptions(setup.fleet))
+    text += fmt::format("Assumed, not measured: {}.\n", assumed);
+  return text;
+}
+
+}  // namespace smartmig

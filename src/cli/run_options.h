@@ -1,0 +1,66 @@
+// The options that simulate, compare and search-static share: the workload, the fleet, what moves
+// cost, and where the results go. Reading them checks everything a user can get wrong before
+// anything runs or is written.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/workload_options.h"
+#include "report/run_summary.h"
+#include "study/run_day.h"
+
+namespace smartmig {
+
+struct RunOptions {
+  WorkloadOptions workload;
+  std::string fleet = "8xA100-40GB";
+  std::optional<std::string> costs;       // Default: by the workload, see below.
+  std::optional<std::string> preemption;  // The same.
+  double estimate_error = 0;
+  double energy_weight = 2e-7;
+  int threads = 0;  // 0: one for each core.
+  std::string events;
+  std::string out;
+  bool json = false;
+};
+
+void add_run_options(CLI::App& app, RunOptions& options);
+// For commands that run independent days: --days means those, and --split-days cuts a file into
+// them.
+void add_day_options(CLI::App& app, RunOptions& options, bool& split_days);
+
+// The fleet and settings of a run. `settings` points into the object, so it stays where it was
+// made.
+struct RunSetup {
+  Fleet fleet;
+  RunSettings settings;
+
+  explicit RunSetup(Fleet of) : fleet(std::move(of)) { settings.fleet = &fleet; }
+  RunSetup(const RunSetup&) = delete;
+  RunSetup& operator=(const RunSetup&) = delete;
+};
+// `--workload paper` alone runs as the papers do, free of costs; everything else as hardware does,
+// `real` and `checkpoint`.
+Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options);
+
+// The jobs of one run, and what is known of a trace. For the generator `report` is empty.
+Result<Imported> read_jobs(const WorkloadOptions& options);
+
+// The independent days of a study, whose number --days or the file gives.
+struct StudyDays {
+  std::size_t count = 0;
+  DaySource day;
+  std::optional<TraceReport> trace;
+};
+Result<StudyDays> read_days(const RunOptions& options, bool split_days);
+
+// "paper, rate 20, 1 day" or the file's name.
+std::string describe_workload(const WorkloadOptions& options);
+// What a reader must know under a table of results: the setting, and what was made up.
+std::string describe_setting(const RunOptions& options, const RunSetup& setup,
+                             const std::optional<TraceReport>& trace);
+
+}  // namespace smartmig

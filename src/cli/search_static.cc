@@ -1,0 +1,201 @@
+// `smartmig search-static`: the best fixed layouts for a workload, found on some days and reported
+// on others.
+#include "study/search_static.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "cli/run_options.h"
+#include "policy/registry.h"
+#include "report/comparison.h"
+#include "report/table.h"
+#include "study/published.h"
+
+namespace smartmig {
+namespace {
+
+// Training days of the generator have streams from here on, which no report runs on.
+constexpr std::uint64_t kTrainingStream = 1'000'000;
+
+struct SearchStaticOptions {
+  RunOptions run;
+  SearchOptions search;
+  int train_days = 8;
+  std::int64_t budget = 6000;
+  bool split_days = false;
+};
+
+// Days to search on and days to report on. A file that is one run is both, which the output says.
+struct Split {
+  std::vector<DayTable> train;
+  std::vector<DayTable> report;
+  std::optional<TraceReport> trace;
+  bool same = false;
+};
+
+// The days of a file in turns, so that both halves see the whole span: even ones to search on, as
+// far as asked for.
+void share_out(const std::vector<DayTable>& days, std::size_t train_days, Split& split) {
+  for (std::size_t day = 0; day < days.size(); ++day) {
+    const bool train = day % 2 == 0 && split.train.size() < train_days;
+    (train ? split.train : split.report).push_back(days[day]);
+  }
+  if (split.report.empty()) {
+    split.report = split.train;
+    split.same = true;
+  }
+}
+
+Result<Split> read_split(const SearchStaticOptions& options) {
+  if (options.train_days < 1 || options.train_days > 10'000) {
+    return fail("--train-days: found {}, expected 1 to 10000", options.train_days);
+  }
+  const auto days = read_days(options.run, options.split_days);
+  if (!days) return pass_on(days);
+  Split split;
+  split.trace = days->trace;
+  std::vector<DayTable> tables;
+  const auto take = [&](std::size_t day) -> Result<void> {
+    auto table = days->day(day);
+    if (!table) return pass_on(table);
+    tables.push_back(std::move(*table));
+    return {};
+  };
+  for (std::size_t day = 0; day < days->count; ++day) {
+    if (const auto taken = take(day); !taken) return pass_on(taken);
+  }
+  const auto train_days = static_cast<std::size_t>(options.train_days);
+  if (!options.run.workload.jobs.empty()) {
+    share_out(tables, train_days, split);
+    return split;
+  }
+  split.report = std::exchange(tables, {});
+  for (std::size_t day = 0; day < train_days; ++day) {
+    if (const auto taken = take(kTrainingStream + day); !taken) return pass_on(taken);
+  }
+  split.train = std::move(tables);
+  return split;
+}
+
+std::string training_text(const SearchStaticOptions& options, const SearchResult& found,
+                          const Split& split) {
+  Table table({{"layouts", Table::Align::kLeft}, {"ET in training"}});
+  for (const FoundLayouts& layouts : found.best)
+    table.add_row({layouts.layouts, fmt::format("{:.4g}", layouts.train_et)});
+  table.add_row(
+      {found.start.layouts + " (to compare with)", fmt::format("{:.4g}", found.start.train_et)});
+  return table.text() +
+         fmt::format(
+             "\nPlacer {}; {} lists of layouts, {} days simulated on {} training day{}; {}.\n\n",
+             options.search.placer, found.candidates, found.simulated_days, split.train.size(),
+             split.train.size() == 1 ? "" : "s",
+             found.out_of_budget ? "the budget ended the search, more may help"
+                                 : "no change of one GPU helps any more");
+}
+
+nlohmann::ordered_json to_json(const SearchStaticOptions& options, const SearchResult& found,
+                               const Split& split, const Comparison& report) {
+  nlohmann::ordered_json best = nlohmann::ordered_json::array();
+  const auto entry = [&](const FoundLayouts& layouts) {
+    return nlohmann::ordered_json{
+        {"layouts", layouts.layouts},
+        {"policy", fmt::format("static:{}/{}", layouts.layouts, options.search.placer)},
+        {"train_et", layouts.train_et}};
+  };
+  for (const FoundLayouts& layouts : found.best) best.push_back(entry(layouts));
+  return {{"placer", options.search.placer},
+          {"train_days", split.train.size()},
+          {"candidates", found.candidates},
+          {"simulated_days", found.simulated_days},
+          {"out_of_budget", found.out_of_budget},
+          {"reported_on_training_days", split.same},
+          {"best", std::move(best)},
+          {"start", entry(found.start)},
+          {"report", to_json(report)}};
+}
+
+int run_search_static(const SearchStaticOptions& options) {
+  const auto setup = read_setup(options.run);
+  if (!setup) return bad_input(setup.error().message);
+  const Fleet& fleet = (*setup)->fleet;
+  SearchOptions search = options.search;
+  search.threads = options.run.threads;
+  if (options.budget < 1) {
+    return bad_input(
+        fmt::format("--budget: found {}, expected 1 or more simulated days", options.budget));
+  }
+  search.budget = static_cast<std::size_t>(options.budget);
+  if (const auto policy = make_policy("none/" + search.placer, fleet); !policy)
+    return bad_input(policy.error().message);
+  for (const std::string& start : search.starts) {
+    if (const auto layouts = parse_layout_list(start, fleet); !layouts)
+      return bad_input(layouts.error().message);
+  }
+  if (search.starts.empty() && is_published_fleet(fleet)) search.starts = {kPublishedLayouts};
+  const auto split = read_split(options);
+  if (!split) return bad_input(split.error().message);
+  std::optional<OutputFolder> folder;
+  if (!options.run.out.empty()) {
+    auto opened = OutputFolder::open(options.run.out);
+    if (!opened) return bad_input(opened.error().message);
+    folder.emplace(std::move(*opened));
+  }
+
+  const auto found = [&] {
+    Progress progress("search-static", search.budget);
+    return search_static((*setup)->settings, split->train, search, &progress);
+  }();
+  if (!found) return failed(found.error().message);
+  const auto policy_of = [&](const FoundLayouts& layouts) {
+    return fmt::format("static:{}/{}", layouts.layouts, search.placer);
+  };
+  std::vector<std::string> policies = {policy_of(found->start)};
+  for (const FoundLayouts& layouts : found->best) {
+    if (layouts.layouts != found->start.layouts) policies.push_back(policy_of(layouts));
+  }
+  const DaySource source = [&](std::size_t day) -> Result<DayTable> { return split->report[day]; };
+  const auto report =
+      compare((*setup)->settings, policies, split->report.size(), source, options.run.threads);
+  if (!report) return failed(report.error().message);
+  if (folder) {
+    auto files = comparison_files(*report);
+    files.push_back({"search.json", to_json(options, *found, *split, *report).dump(2) + "\n"});
+    if (const auto written = folder->write(files); !written) return failed(written.error().message);
+  }
+  if (options.run.json) {
+    fmt::print("{}\n", to_json(options, *found, *split, *report).dump(2));
+    return 0;
+  }
+  fmt::print("{}{}{}{}", training_text(options, *found, *split),
+             to_text(*report, options.run.energy_weight),
+             split->same ? "The same jobs were searched on: on others expect less.\n" : "",
+             describe_setting(options.run, **setup, split->trace));
+  return 0;
+}
+
+}  // namespace
+
+void add_search_static(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("search-static", "The best fixed layouts for a workload");
+  const auto options = std::make_shared<SearchStaticOptions>();
+  command->add_option("--placer", options->search.placer, "Which job gets which slice (cedf)");
+  command->add_option("--train-days", options->train_days,
+                      "Days to search on, none of which is reported on (8)");
+  command->add_option("--budget", options->budget, "Days to simulate at most (6000)");
+  command
+      ->add_option("--start", options->search.starts,
+                   "LAYOUTS to start from and compare with; repeat it (8xA100-40GB: the published)")
+      ->allow_extra_args(false);
+  add_run_options(*command, options->run);
+  add_day_options(*command, options->run, options->split_days);
+  command->get_option("--days")->description("Independent days to report on (10)");
+  command->get_option("--out")->description(
+      "A folder for search.json, compare.csv, compare.json and days.csv");
+  command->callback(
+      [options, &action] { action = [options] { return run_search_static(*options); }; });
+}
+
+}  // namespace smartmig

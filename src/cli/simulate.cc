@@ -1,0 +1,81 @@
+// `smartmig simulate`: one policy on one workload.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "cli/run_options.h"
+#include "policy/registry.h"
+#include "report/run_files.h"
+
+namespace smartmig {
+namespace {
+
+struct SimulateOptions {
+  RunOptions run;
+  std::string policy = "count/cedf";
+  bool records = false;
+};
+
+int run_simulate(const SimulateOptions& options) {
+  const auto setup = read_setup(options.run);
+  if (!setup) return bad_input(setup.error().message);
+  const Fleet& fleet = (*setup)->fleet;
+  RunSettings& settings = (*setup)->settings;
+  const auto policy =
+      make_policy(options.policy, fleet, {settings.energy_weight, settings.engine.seed});
+  if (!policy) return bad_input(policy.error().message);
+  const auto jobs = read_jobs(options.run.workload);
+  if (!jobs) return bad_input(jobs.error().message);
+  std::optional<OutputFolder> folder;
+  if (!options.run.out.empty()) {
+    auto opened = OutputFolder::open(options.run.out);
+    if (!opened) return bad_input(opened.error().message);
+    folder.emplace(std::move(*opened));
+  }
+  settings.engine.records = options.records || folder;
+
+  const auto start = std::chrono::steady_clock::now();
+  Engine engine(fleet, jobs->table, *policy, settings.engine);
+  if (const auto done = engine.run(); !done) return failed(done.error().message);
+  RunSummary summary;
+  summary.metrics = measure(engine, settings.energy_weight);
+  summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (folder) {
+    if (const auto written = folder->write(run_files(engine)); !written)
+      return failed(written.error().message);
+  }
+
+  summary.policy = options.policy;
+  summary.workload = describe_workload(options.run.workload);
+  summary.fleet = fleet.name();
+  summary.costs = settings.engine.costs.name;
+  summary.preemption = to_string(settings.engine.preemption);
+  summary.seed = options.run.workload.seed;
+  summary.energy_weight = settings.energy_weight;
+  summary.gpu_events = settings.engine.events.size();
+  if (engine.records()) summary.means = engine.records()->means();
+  summary.trace = jobs->report;
+  summary.assumptions = board_assumptions(fleet);
+  fmt::print("{}", options.run.json ? to_json(summary).dump(2) + "\n" : to_text(summary));
+  return 0;
+}
+
+}  // namespace
+
+void add_simulate(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("simulate", "One policy on one workload");
+  const auto options = std::make_shared<SimulateOptions>();
+  command->add_option("--policy", options->policy, "What decides, see below (count/cedf)");
+  add_run_options(*command, options->run);
+  command->get_option("--out")->description(
+      "A folder for jobs.csv, layouts.csv, energy.csv and timeline.csv");
+  command->add_flag("--records", options->records,
+                    "Utilisation, fragmentation and queue over the run (--out has it on)");
+  command->footer(describe_policies());
+  command->callback([options, &action] { action = [options] { return run_simulate(*options); }; });
+}
+
+}  // namespace smartmig

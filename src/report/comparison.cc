@@ -1,0 +1,170 @@
+#include "report/comparison.h"
+
+#include <iterator>
+#include <nlohmann/json.hpp>
+
+#include "report/table.h"
+
+namespace smartmig {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+std::string with_interval(double scale, const Estimate& estimate) {
+  if (!estimate.low95) return fmt::format("{:.4g}", estimate.mean * scale);
+  return fmt::format("{:.4g} [{:.4g}, {:.4g}]", estimate.mean * scale, *estimate.low95 * scale,
+                     *estimate.high95 * scale);
+}
+
+// "+3.1 [+1.9, +4.4]"; a change of exactly nothing has no sign.
+std::string change_text(const Change& change) {
+  const auto percent = [](double value) {
+    return value == 0 ? std::string("0") : fmt::format("{:+.1f}", value);
+  };
+  if (!change.mean) return "-";
+  if (!change.low95) return percent(*change.mean);
+  return fmt::format("{} [{}, {}]", percent(*change.mean), percent(*change.low95),
+                     percent(*change.high95));
+}
+
+std::string main_table(const Comparison& comparison) {
+  Table table({{"policy", Table::Align::kLeft},
+               {"ET"},
+               {"energy, M W*min"},
+               {"kWh"},
+               {"tardiness, min"},
+               {"late, %"},
+               {"ET vs first, %"}});
+  for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
+    const PolicyResult& result = comparison.policies[p];
+    const double energy_j = result[&Metrics::energy_j].mean;
+    table.add_row({result.policy, with_interval(1, result[&Metrics::et]),
+                   fmt::format("{:.4g}", result[&Metrics::energy_wmin].mean / 1e6),
+                   fmt::format("{:.4g}", energy_j / 3.6e6),
+                   with_interval(1. / 60, result[&Metrics::avg_tardiness_s]),
+                   fmt::format("{:.2f}", result[&Metrics::late_pct].mean),
+                   p == 0 ? "-" : change_text(result.et_vs_first)});
+  }
+  return table.text();
+}
+
+std::string detail_table(const Comparison& comparison) {
+  Table table({{"policy", Table::Align::kLeft},
+               {"energy a job, J"},
+               {"tardiness, min: median"},
+               {"95 %"},
+               {"99 %"},
+               {"repartitions"},
+               {"preemptions"}});
+  const auto minutes = [](const Estimate& estimate) {
+    return fmt::format("{:.4g}", estimate.mean / 60);
+  };
+  for (const PolicyResult& result : comparison.policies) {
+    double repartitions = 0;
+    double preemptions = 0;
+    for (const Metrics& day : result.days) {
+      repartitions += static_cast<double>(day.repartitions);
+      preemptions += static_cast<double>(day.preemptions);
+    }
+    const auto days = static_cast<double>(comparison.days);
+    table.add_row(
+        {result.policy, fmt::format("{:.5g}", result[&Metrics::energy_per_job_j].mean),
+         minutes(result[&Metrics::median_tardiness_s]), minutes(result[&Metrics::p95_tardiness_s]),
+         minutes(result[&Metrics::p99_tardiness_s]), fmt::format("{:.0f}", repartitions / days),
+         fmt::format("{:.0f}", preemptions / days)});
+  }
+  return table.text();
+}
+
+// A policy has commas: always quoted, never a quote inside.
+std::string csv_policy(const std::string& policy) { return fmt::format("\"{}\"", policy); }
+
+std::string csv_number(const std::optional<double>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+std::string compare_csv(const Comparison& comparison) {
+  std::string out = "policy,days";
+  for (const Quantity& quantity : kQuantities) {
+    for (const char* part : {"mean", "median", "low95", "high95"})
+      out += fmt::format(",{}_{}", quantity.key, part);
+  }
+  out += ",et_vs_first_pct_mean,et_vs_first_pct_low95,et_vs_first_pct_high95\n";
+  for (const PolicyResult& result : comparison.policies) {
+    out += fmt::format("{},{}", csv_policy(result.policy), comparison.days);
+    for (const Estimate& estimate : result.estimates) {
+      out += fmt::format(",{},{},{},{}", estimate.mean, estimate.median, csv_number(estimate.low95),
+                         csv_number(estimate.high95));
+    }
+    const Change& change = result.et_vs_first;
+    out += fmt::format(",{},{},{}\n", csv_number(change.mean), csv_number(change.low95),
+                       csv_number(change.high95));
+  }
+  return out;
+}
+
+std::string days_csv(const Comparison& comparison) {
+  std::string out = "day,policy,jobs";
+  for (const Quantity& quantity : kQuantities) out += fmt::format(",{}", quantity.key);
+  out += ",makespan_s,events,repartitions,preemptions\n";
+  for (std::size_t day = 0; day < comparison.days; ++day) {
+    for (const PolicyResult& result : comparison.policies) {
+      const Metrics& m = result.days[day];
+      out += fmt::format("{},{},{}", day, csv_policy(result.policy), m.jobs);
+      for (const Quantity& quantity : kQuantities) out += fmt::format(",{}", m.*quantity.of);
+      out += fmt::format(",{},{},{},{}\n", m.makespan_s, m.events, m.repartitions, m.preemptions);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_text(const Comparison& comparison, double energy_weight) {
+  std::string text = main_table(comparison) + '\n' + detail_table(comparison) + '\n';
+  if (comparison.days > 1) {
+    text += fmt::format(
+        "Means over {} days, the same jobs for every policy; [low, high] is the 95 % interval of "
+        "the "
+        "mean, bootstrapped over days.\n",
+        comparison.days);
+  } else {
+    text += "One run of each policy on the same jobs; a single run has no interval.\n";
+  }
+  text += fmt::format(
+      "ET = (a*E + T)/(a + 1), lower is better: a = {:g}, E energy in W*min scaled to 8 GPUs and "
+      "one "
+      "day, T mean tardiness in minutes. Energy in the table is that of the fleet as it is.\n",
+      energy_weight);
+  return text;
+}
+
+nlohmann::ordered_json to_json(const Comparison& comparison) {
+  Json list = Json::array();
+  for (const PolicyResult& result : comparison.policies) {
+    Json object = {{"policy", result.policy}, {"days", comparison.days}};
+    for (std::size_t q = 0; q < kQuantities.size(); ++q) {
+      const Estimate& estimate = result.estimates[q];
+      object[std::string(kQuantities[q].key)] = {{"mean", estimate.mean},
+                                                 {"median", estimate.median},
+                                                 {"low95", or_null(estimate.low95)},
+                                                 {"high95", or_null(estimate.high95)}};
+    }
+    const Change& change = result.et_vs_first;
+    object["vs_first"]["et_pct"] = {{"mean", or_null(change.mean)},
+                                    {"low95", or_null(change.low95)},
+                                    {"high95", or_null(change.high95)}};
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+std::vector<OutputFile> comparison_files(const Comparison& comparison) {
+  return {{"compare.csv", compare_csv(comparison)},
+          {"compare.json", to_json(comparison).dump(2) + "\n"},
+          {"days.csv", days_csv(comparison)}};
+}
+
+}  // namespace smartmig

@@ -1,0 +1,117 @@
+#include "report/run_summary.h"
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+
+namespace smartmig {
+namespace {
+
+// A time in the unit a reader would choose.
+std::string human_time(double seconds) {
+  if (seconds == 0) return "0";
+  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 3600) return fmt::format("{:.3g} min", seconds / 60);
+  if (seconds < 100 * 3600) return fmt::format("{:.3g} h", seconds / 3600);
+  return fmt::format("{:.4g} d", seconds / 86400);
+}
+
+}  // namespace
+
+std::vector<std::string> board_assumptions(const Fleet& fleet) {
+  std::vector<std::string> lines;
+  for (const Board* board : fleet.boards()) {
+    std::vector<std::string> what;
+    if (board->power.assumed) what.emplace_back("power curve");
+    if (board->times.assumed) what.emplace_back("slice times");
+    if (board->speed_assumed && board->name != "A100-40GB") what.emplace_back("speeds");
+    if (!what.empty()) lines.push_back(fmt::format("{}: {}", board->name, join(what, ", ")));
+  }
+  return lines;
+}
+
+std::string to_text(const RunSummary& summary) {
+  const Metrics& m = summary.metrics;
+  std::string text;
+  const auto line = [&](std::string_view name, std::string_view value) {
+    text += fmt::format("{:<15}{}\n", name, value);
+  };
+  line("policy", summary.policy);
+  line("workload", fmt::format("{}: {} jobs, seed {}", summary.workload, m.jobs, summary.seed));
+  line(
+      "fleet",
+      fmt::format("{}, costs {}, preemption {}{}", summary.fleet, summary.costs, summary.preemption,
+                  summary.gpu_events ? fmt::format(", {} GPU events", summary.gpu_events) : ""));
+  line("energy",
+       fmt::format("{:.4g} MJ = {:.4g} kWh = {:.4g} M W*min; {:.4g} J a job", m.energy_j / 1e6,
+                   m.energy_j / 3.6e6, m.energy_wmin / 1e6, m.energy_per_job_j));
+  line("tardiness",
+       fmt::format("mean {}, median {}, 95 % {}, 99 % {}; {:.2f} % of jobs late",
+                   human_time(m.avg_tardiness_s), human_time(m.median_tardiness_s),
+                   human_time(m.p95_tardiness_s), human_time(m.p99_tardiness_s), m.late_pct));
+  line("ET",
+       fmt::format("{:.4g} (a = {:g}; W*min for 8 GPUs and one day, minutes; lower is better)",
+                   m.et, summary.energy_weight));
+  line("run", fmt::format("{} from first submit to last completion; {} events, {} repartitions, "
+                          "{} preemptions",
+                          human_time(m.makespan_s), m.events, m.repartitions, m.preemptions));
+  if (summary.means) {
+    line("over time",
+         fmt::format("utilisation {:.1f} %, fragmentation {:.1f} %, {:.4g} jobs "
+                     "waiting, {:.4g} W",
+                     100 * summary.means->utilisation, 100 * summary.means->fragmentation,
+                     summary.means->waiting, summary.means->power_w));
+  }
+  if (summary.trace) {
+    const TraceReport& trace = *summary.trace;
+    line("trace", fmt::format("{} rows read, {} kept{}", trace.rows_read, trace.rows_kept,
+                              trace.dropped.empty() ? "" : "; dropped " + trace.dropped_text()));
+    line("  real", join(trace.real, ", "));
+    line("  synthesised", join(trace.synthesised, ", "));
+    for (const std::string& note : trace.notes) line("  note", note);
+  }
+  for (const std::string& assumed : summary.assumptions) line("assumed", assumed);
+  return text;
+}
+
+nlohmann::ordered_json to_json(const RunSummary& summary) {
+  const Metrics& m = summary.metrics;
+  nlohmann::ordered_json json = {
+      {"policy", summary.policy},
+      {"workload", summary.workload},
+      {"fleet", summary.fleet},
+      {"costs", summary.costs},
+      {"preemption", summary.preemption},
+      {"seed", summary.seed},
+      {"energy_weight", summary.energy_weight},
+      {"jobs", m.jobs},
+      {"energy_j", m.energy_j},
+      {"energy_wmin", m.energy_wmin},
+      {"energy_per_job_j", m.energy_per_job_j},
+      {"avg_tardiness_s", m.avg_tardiness_s},
+      {"median_tardiness_s", m.median_tardiness_s},
+      {"p95_tardiness_s", m.p95_tardiness_s},
+      {"p99_tardiness_s", m.p99_tardiness_s},
+      {"late_pct", m.late_pct},
+      {"et", m.et},
+      {"makespan_s", m.makespan_s},
+      {"events", m.events},
+      {"repartitions", m.repartitions},
+      {"preemptions", m.preemptions},
+  };
+  if (summary.means) {
+    json["utilisation"] = summary.means->utilisation;
+    json["fragmentation"] = summary.means->fragmentation;
+    json["mean_waiting"] = summary.means->waiting;
+    json["mean_power_w"] = summary.means->power_w;
+  }
+  if (summary.trace) {
+    json["real"] = summary.trace->real;
+    json["synthesised"] = summary.trace->synthesised;
+  }
+  if (!summary.assumptions.empty()) json["assumed"] = summary.assumptions;
+  json["wall_s"] = summary.wall_s;
+  return json;
+}
+
+}  // namespace smartmig

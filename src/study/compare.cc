@@ -1,0 +1,98 @@
+#include "study/compare.h"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <optional>
+
+#include "base/thread_pool.h"
+
+namespace smartmig {
+namespace {
+
+// Made by the first run on the day, let go by the last.
+struct SharedDay {
+  std::once_flag once;
+  DayTable table;
+  std::optional<Error> error;
+  std::atomic<std::size_t> runs_left{0};
+};
+
+void make_day(SharedDay& shared, const DaySource& source, std::size_t day) try {
+  auto table = source(day);
+  if (table) {
+    shared.table = std::move(*table);
+  } else {
+    shared.error = table.error();
+  }
+} catch (const std::bad_alloc&) {
+  shared.error = Error{"out of memory"};
+}
+
+void estimate_all(Comparison& comparison, std::uint64_t seed) {
+  std::vector<double> values(comparison.days);
+  std::vector<double> first_et(comparison.days);
+  for (PolicyResult& result : comparison.policies) {
+    for (std::size_t q = 0; q < kQuantities.size(); ++q) {
+      for (std::size_t day = 0; day < comparison.days; ++day)
+        values[day] = result.days[day].*kQuantities[q].of;
+      result.estimates[q] = estimate(values, seed);
+    }
+    for (std::size_t day = 0; day < comparison.days; ++day) {
+      values[day] = result.days[day].et;
+      first_et[day] = comparison.policies.front().days[day].et;
+    }
+    result.et_vs_first = estimate_change(values, first_et, seed);
+  }
+}
+
+}  // namespace
+
+const Estimate& PolicyResult::operator[](double Metrics::*of) const {
+  std::size_t q = 0;
+  while (kQuantities[q].of != of) SM_CHECK(++q < kQuantities.size());
+  return estimates[q];
+}
+
+Result<Comparison> compare(const RunSettings& settings, std::span<const std::string> policies,
+                           std::size_t days, const DaySource& source, int threads,
+                           Progress* progress) {
+  SM_CHECK(!policies.empty() && days > 0);
+  Comparison comparison;
+  comparison.days = days;
+  for (const std::string& policy : policies)
+    comparison.policies.push_back({policy, std::vector<Metrics>(days), {}, {}});
+
+  const std::size_t runs = days * policies.size();
+  std::vector<SharedDay> shared(days);
+  for (SharedDay& day : shared) day.runs_left = policies.size();
+  std::vector<std::optional<Error>> errors(runs);
+  // Runs are handed out in order, so every run before one that failed was begun and says so itself:
+  // what is skipped after it cannot change which error is the first.
+  std::atomic<bool> failed{false};
+  parallel_for(runs, threads, [&](std::size_t run) {
+    const std::size_t day = run / policies.size();
+    const std::size_t policy = run % policies.size();
+    if (!failed) {
+      std::call_once(shared[day].once, [&] { make_day(shared[day], source, day); });
+      if (shared[day].error) {
+        errors[run] = Error{fmt::format("day {}: {}", day, shared[day].error->message)};
+      } else if (auto metrics = run_day(settings, policies[policy], *shared[day].table, day)) {
+        comparison.policies[policy].days[day] = *metrics;
+      } else {
+        errors[run] =
+            Error{fmt::format("{}, day {}: {}", policies[policy], day, metrics.error().message)};
+      }
+      if (errors[run]) failed = true;
+    }
+    if (--shared[day].runs_left == 0) shared[day].table.reset();
+    if (progress) progress->step();
+  });
+  for (const auto& error : errors) {
+    if (error) return tl::unexpected<Error>(*error);
+  }
+  estimate_all(comparison, settings.engine.seed);
+  return comparison;
+}
+
+}  // namespace smartmig

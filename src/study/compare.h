@@ -1,0 +1,55 @@
+// Several policies on the same days: what each costs, and how sure that is. The result is the same
+// on any number of threads.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/progress.h"
+#include "study/bootstrap.h"
+#include "study/run_day.h"
+
+namespace smartmig {
+
+// What is estimated over days, under the names that files and JSON have.
+struct Quantity {
+  std::string_view key;
+  double Metrics::*of;
+};
+inline constexpr std::array<Quantity, 9> kQuantities = {{
+    {"et", &Metrics::et},
+    {"energy_j", &Metrics::energy_j},
+    {"energy_wmin", &Metrics::energy_wmin},
+    {"avg_tardiness_s", &Metrics::avg_tardiness_s},
+    {"late_pct", &Metrics::late_pct},
+    {"energy_per_job_j", &Metrics::energy_per_job_j},
+    {"median_tardiness_s", &Metrics::median_tardiness_s},
+    {"p95_tardiness_s", &Metrics::p95_tardiness_s},
+    {"p99_tardiness_s", &Metrics::p99_tardiness_s},
+}};
+
+struct PolicyResult {
+  std::string policy;
+  std::vector<Metrics> days;
+  std::array<Estimate, kQuantities.size()> estimates;  // As kQuantities.
+  Change et_vs_first;                                  // Paired; 0 for the first policy.
+
+  const Estimate& operator[](double Metrics::*of) const;
+};
+
+struct Comparison {
+  std::vector<PolicyResult> policies;  // In the order asked for.
+  std::size_t days = 0;
+};
+
+// Runs every policy on days 0..days-1 of the source. At most one more day than there are threads is
+// held at a time. The error is that of the first run, by day and policy, that cannot be done.
+// `progress`, if any, counts the runs.
+Result<Comparison> compare(const RunSettings& settings, std::span<const std::string> policies,
+                           std::size_t days, const DaySource& source, int threads,
+                           Progress* progress = nullptr);
+
+}  // namespace smartmig

@@ -1,0 +1,21 @@
+#include "study/split_days.h"
+
+namespace smartmig {
+
+std::vector<JobTable> split_days(const JobTable& table) {
+  std::vector<JobTable> days;
+  TimeUs present = -1;
+  for (JobIndex job = 0; job < table.jobs.size(); ++job) {
+    const TimeUs day = table.jobs[job].submit_us / kDayUs;
+    if (day != present) {
+      present = day;
+      days.emplace_back().nominal_days = 1;
+    }
+    days.back().jobs.push_back(table.jobs[job]);
+    // A job without a name is called by its place in the whole table, in every piece.
+    days.back().ids.push_back(table.id(job));
+  }
+  return days;
+}
+
+}  // namespace smartmig

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "workload/job.h"
+
+namespace smartmig {
+
+// Cuts a table at midnight (a multiple of 24 h of the clock of the submit times). Each piece is a
+// day of its own, of nominal length 1; jobs keep their clock and their ids. Days without a job have
+// no piece.
+std::vector<JobTable> split_days(const JobTable& table);
+
+}  // namespace smartmig
