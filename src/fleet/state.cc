@@ -99,7 +99,9 @@ void State::make_ready_again(JobIndex job) {
   state.status = JobStatus::kReady;
   state.slice = kNone;
   ++ready_count_;
-  if (!everything_ready()) enqueue(job);
+  // It is still queued where everything is, but by what was left of it then.
+  if (everything_ready()) dequeue(job);
+  enqueue(job);
 }
 
 // The job leaves the slice; `slice_stays` is false where the board is gone and the slice with it.

@@ -1,5 +1,5 @@
 // `count`: as many slices as jobs. Between two calls it only walks the steps by which the number of jobs changed.
-#include <map>
+#include <bit>
 
 #include "policy/partitioners.h"
 
@@ -17,12 +17,23 @@ class Count : public Partitioner {
   std::vector<SlotSet> first_layouts(const View& view) override {
     const Fleet& fleet = view.fleet();
     chains_.clear();
+    level_kinds_.clear();
     for (const Board* board : fleet.boards()) {
       auto& chain = chains_.emplace_back();
       for (const std::string_view name : board->compute_slices == 7 ? kChain7 : kChain4) {
         const auto layout = parse_layout(*board, name);
         SM_CHECK(layout.has_value());
         chain.push_back(*layout);
+      }
+      GpuIndex any = 0;  // A GPU of this board.
+      while (&fleet.board(any) != board) ++any;
+      auto& kinds = level_kinds_.emplace_back();
+      for (const SlotSet layout : chain) {
+        KindSet set = 0;
+        for (SlotSet rest = layout; rest; rest &= rest - 1) {
+          set |= KindSet{1} << fleet.kind_of_slot(any, std::countr_zero(rest));
+        }
+        kinds.push_back(set);
       }
     }
     build_steps(view);
@@ -32,15 +43,15 @@ class Count : public Partitioner {
   void decide(View& view, Decision& decision) override {
     if (view.health_changes() != health_seen_) {
       build_steps(view);
-      walk_to(view.jobs_in_system());
       for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu) touched_.push_back(gpu);
-    } else {
-      walk_to(view.jobs_in_system());
     }
+    walk_to(view.jobs_in_system());
+    keep_whole_gpus(view);
     for (const GpuIndex gpu : touched_) {
-      if (!view.gpu(gpu).up || asked_[gpu] == level_[gpu]) continue;
-      asked_[gpu] = level_[gpu];
-      aim_at(view, gpu, chains_[view.fleet().board_index(gpu)][level_[gpu]], decision);
+      const std::uint8_t level = whole_[gpu] ? 0 : level_[gpu];
+      if (!view.gpu(gpu).up || asked_[gpu] == level) continue;
+      asked_[gpu] = level;
+      aim_at(view, gpu, chain_of(view.fleet(), gpu)[level], decision);
     }
     touched_.clear();
   }
@@ -52,6 +63,39 @@ class Count : public Partitioner {
     std::uint8_t added;  // Slices.
   };
 
+  const std::vector<SlotSet>& chain_of(const Fleet& fleet, GpuIndex gpu) const {
+    return chains_[fleet.board_index(gpu)];
+  }
+
+  // A job that runs on none of the slices that the steps give would wait for ever: for each such group of jobs the
+  // first GPU that could run them stays whole.
+  void keep_whole_gpus(const View& view) {
+    for (const GpuIndex gpu : whole_gpus_) whole_[gpu] = false, touched_.push_back(gpu);
+    whole_gpus_.clear();
+    for (const State::Group& group : view.groups()) {
+      if (group.queue.empty() || (group.kinds & kinds_given())) continue;
+      for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu) {
+        const int slot = std::countr_zero(chain_of(view.fleet(), gpu)[0]);
+        if (!view.gpu(gpu).up || !(group.kinds >> view.fleet().kind_of_slot(gpu, slot) & 1)) continue;
+        if (!whole_[gpu]) whole_gpus_.push_back(gpu);
+        whole_[gpu] = true;
+        touched_.push_back(gpu);
+        break;
+      }
+    }
+  }
+
+  // The kinds of slices that the steps in force give, by what is at each level of each board.
+  KindSet kinds_given() const {
+    KindSet kinds = 0;
+    for (std::size_t board = 0; board < chains_.size(); ++board) {
+      for (std::size_t level = 0; level < chains_[board].size(); ++level) {
+        if (at_level_[board][level] > 0) kinds |= level_kinds_[board][level];
+      }
+    }
+    return kinds;
+  }
+
   // All GPUs that are up, last first, once for each level.
   void build_steps(const View& view) {
     const Fleet& fleet = view.fleet();
@@ -62,7 +106,14 @@ class Count : public Partitioner {
     steps_.clear();
     taken_ = 0;
     slices_ = 0;
-    for (GpuIndex gpu = 0; gpu < gpus; ++gpu) slices_ += view.gpu(gpu).up;
+    whole_.resize(gpus, false);
+    at_level_.assign(chains_.size(), std::vector<std::size_t>(kChain7.size(), 0));
+    board_of_.resize(gpus);
+    for (GpuIndex gpu = 0; gpu < gpus; ++gpu) {
+      board_of_[gpu] = fleet.board_index(gpu);
+      slices_ += view.gpu(gpu).up;
+      at_level_[board_of_[gpu]][0] += view.gpu(gpu).up;
+    }
     for (std::size_t level = 1; level < kChain7.size(); ++level) {
       for (GpuIndex gpu = gpus; gpu-- > 0;) {
         const auto& chain = chains_[fleet.board_index(gpu)];
@@ -77,18 +128,28 @@ class Count : public Partitioner {
     while (taken_ < steps_.size() && slices_ < jobs) {
       const Step& step = steps_[taken_++];
       slices_ += step.added;
-      level_[step.gpu] = step.to_level;
-      touched_.push_back(step.gpu);
+      set_level(step.gpu, step.to_level);
     }
     while (taken_ > 0 && slices_ - steps_[taken_ - 1].added >= jobs) {
       const Step& step = steps_[--taken_];
       slices_ -= step.added;
-      level_[step.gpu] = static_cast<std::uint8_t>(step.to_level - 1);
-      touched_.push_back(step.gpu);
+      set_level(step.gpu, step.to_level - 1);
     }
   }
 
-  std::vector<std::vector<SlotSet>> chains_;  // By board.
+  void set_level(GpuIndex gpu, int level) {
+    --at_level_[board_of_[gpu]][level_[gpu]];
+    ++at_level_[board_of_[gpu]][level];
+    level_[gpu] = static_cast<std::uint8_t>(level);
+    touched_.push_back(gpu);
+  }
+
+  std::vector<std::vector<SlotSet>> chains_;       // By board.
+  std::vector<std::vector<KindSet>> level_kinds_;  // By board and level: the kinds of that layout's slices.
+  std::vector<std::vector<std::size_t>> at_level_;  // By board and level: GPUs that are up and there.
+  std::vector<std::uint8_t> board_of_;
+  std::vector<bool> whole_;            // Kept whole for jobs that run on nothing smaller.
+  std::vector<GpuIndex> whole_gpus_;
   std::vector<Step> steps_;
   std::size_t taken_ = 0;   // Steps in force: the first `taken_`.
   std::size_t slices_ = 0;  // That they give.

@@ -122,7 +122,8 @@ class Displacement {
       if (!(kinds >> victim.kind & 1)) continue;
       const TimeUs end_with = view_.now() + victim.save_us + restore_us + seen.remaining_us(victim.kind);
       const TimeUs gain = late_without - late(job, end_with);
-      if (gain < best.fall_us || gain <= 0) continue;  // The victim's part can only take from it.
+      // At best the victim is no longer late either: where a faster slice is free it may gain from being moved.
+      if (gain + victim.late_us <= 0 || gain + victim.late_us < best.fall_us) continue;
       const TimeUs back = std::min(end_with + victim.restore_us + victim.remaining_us, victim.end_elsewhere_us);
       const TimeUs fall = gain + victim.late_us - late(victim.job, back);
       if (fall <= 0 || fall < best.fall_us) continue;

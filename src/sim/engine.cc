@@ -200,8 +200,11 @@ void Engine::decide() {
     carry_out(decision_);
   }
   charge_layout_changes();
-  if (!records_) return;
-  for (const JobIndex job : started_) records_->job_started(state_, job);
+}
+
+void Engine::note_start(JobIndex job) {
+  started_.push_back(job);
+  if (records_) records_->job_started(state_, job);
 }
 
 void Engine::carry_out(const Decision& decision) {
@@ -228,7 +231,7 @@ void Engine::carry_out(const Decision& decision) {
     touch(fleet_->gpu_of(start.slice));
     if (end == kNever) continue;
     push(end, start.slice, false);
-    started_.push_back(start.job);
+    note_start(start.job);
   }
 }
 
@@ -237,7 +240,10 @@ void Engine::assign_whole(std::span<const Start> starts) {
     for (const SliceId slice : state_.running()) touch(fleet_->gpu_of(slice));
     for (const Start& start : starts) touch(fleet_->gpu_of(start.slice));
   }
+  const std::size_t before = started_.size();
   state_.assign_whole(starts, started_);
+  if (!records_) return;
+  for (std::size_t i = before; i < started_.size(); ++i) records_->job_started(state_, started_[i]);
 }
 
 // Starts what operations can start on the GPUs that changed, and the jobs that waited for what is there now.
@@ -247,7 +253,7 @@ void Engine::settle_dirty() {
     if (end != kNever) push(end, gpu, true);
     while (const auto start = state_.next_awaiting(gpu)) {
       push(state_.start(*start), start->slice, false);
-      started_.push_back(start->job);
+      note_start(start->job);
     }
     touch(gpu);
   }
@@ -266,6 +272,7 @@ void Engine::charge_layout_changes() {
       }
     } else {
       for (const JobIndex job : started_) {
+        if (state_.job_state(job).status != JobStatus::kRunning) continue;  // Displaced again at once.
         if (fleet_->gpu_of(state_.job_state(job).slice) == gpu) state_.cut_deadline(job, cut);
       }
     }

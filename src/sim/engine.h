@@ -74,6 +74,7 @@ class Engine {
   void decide();
   void carry_out(const Decision& decision);
   void assign_whole(std::span<const Start> starts);
+  void note_start(JobIndex job);
   void settle_dirty();
   void charge_layout_changes();
   void touch(GpuIndex gpu) {

@@ -41,6 +41,34 @@ std::vector<std::string> chain(const Board& board) {
   return {"7", "4-3", "3-2-2", "3-2-1-1", "2-2-1-1-1", "1-1-1-1-1-1-1"};
 }
 
+bool runs_on_layout(const State& state, int job, const Board& board, SlotSet layout) {
+  for (std::size_t slot = 0; slot < board.slots.size(); ++slot) {
+    if (layout >> slot & 1 && runs_on(state, job, board.profiles[board.slots[slot].profile]))
+      return true;
+  }
+  return false;
+}
+
+// A ready job that runs on no slice of the layouts of `steps`: the first GPU that could run it is
+// whole in `step`.
+void keep_one_whole_for(const State& state, int job, const std::vector<std::size_t>& steps,
+                        std::vector<std::size_t>& step) {
+  const Phase phase = state.jobs[job].phase;
+  const bool in_system = phase != Phase::kFuture && phase != Phase::kDone;
+  if (state.setup->preemption == Preemption::kFree ? !in_system : phase != Phase::kReady) return;
+  for (std::size_t g = 0; g < steps.size(); ++g) {
+    const Board& board = *state.gpus[g].board;
+    if (state.gpus[g].up && runs_on_layout(state, job, board, parse(board, chain(board)[steps[g]])))
+      return;
+  }
+  for (std::size_t g = 0; g < steps.size(); ++g) {
+    const Board& board = *state.gpus[g].board;
+    if (!state.gpus[g].up || !runs_on_layout(state, job, board, parse(board, chain(board)[0]))) continue;
+    step[g] = 0;
+    return;
+  }
+}
+
 void decide_count(State& state) {
   int jobs_in_system = 0;
   for (const JobState& job : state.jobs) {
@@ -66,6 +94,8 @@ void decide_count(State& state) {
       stepped = true;
     }
   }
+  const std::vector<std::size_t> steps = step;
+  for (int job = 0; job < static_cast<int>(state.jobs.size()); ++job) keep_one_whole_for(state, job, steps, step);
   for (int g = 0; g < gpu_count; ++g) {
     const Board& board = *state.gpus[g].board;
     if (state.gpus[g].up) name_target(state, g, parse(board, chain(board)[step[g]]));
