@@ -63,7 +63,7 @@ void expect_agreement(const RandomCase& random) {
 class Agreement : public testing::TestWithParam<std::string> {};
 
 TEST_P(Agreement, WithTheReferenceOnRandomCases) {
-  const int cases = case_count(400);
+  const int cases = case_count(1500);
   for (int i = 0; i < cases; ++i) {
     expect_agreement(random_case(7, static_cast<std::uint64_t>(i), GetParam()));
     if (testing::Test::HasFailure()) {

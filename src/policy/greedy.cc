@@ -13,7 +13,8 @@ struct Sized {
   KindSet kinds = 0;
   std::array<double, kSizeCount> full_us{};  // As the policy sees it; 0: not on this size.
   double scale = 0;                          // Fraction left.
-  double weight = 0;                         // p_first^.9 / left^.1, p in minutes.
+  double first_power = 0;                    // p_first^.9, p in minutes.
+  double left_power = 0;                     // left^.1
   TimeUs first_remaining_us = 0;
   TimeUs deadline_us = 0;
   int size = 0;  // Index into kSizes.
@@ -132,11 +133,11 @@ class Greedy : public Partitioner {
       if (sized.full_us[size] > 0) sized.next = size;
     }
     if (sized.next < 0) return;
-    constexpr double kMinute = static_cast<double>(kMinuteUs);
-    const double before = kMinute / sized.full_us[sized.size];
-    const double after = kMinute / sized.full_us[sized.next];
-    sized.gain = (after - before) / (kSizes[sized.next] - kSizes[sized.size]) * sized.weight;
+    const double before = minutes(sized, sized.size);
+    const double after = minutes(sized, sized.next);
+    sized.gain = (1 / after - 1 / before) / (kSizes[sized.next] - kSizes[sized.size]) * sized.first_power / sized.left_power;
   }
+  static double minutes(const Sized& sized, int size) { return sized.full_us[size] / static_cast<double>(kMinuteUs); }
 
   void give_first_sizes(int slices) {
     std::sort(ready_.begin(), ready_.end(), [](const Sized& a, const Sized& b) {
@@ -155,8 +156,8 @@ class Greedy : public Partitioner {
   void move_up(int slices) {
     for (Sized& sized : ready_) {
       if (!is_late(sized)) continue;
-      const double first_min = sized.full_us[sized.size] / static_cast<double>(kMinuteUs);
-      sized.weight = std::pow(first_min, 0.9) / std::pow(sized.scale, 0.1);
+      sized.first_power = std::pow(minutes(sized, sized.size), 0.9);
+      sized.left_power = std::pow(sized.scale, 0.1);
       find_step(sized);
     }
     while (slices > 0) {
