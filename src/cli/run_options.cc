@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kMaxSigma = 10;
 constexpr int kMaxThreads = 1024;
-constexpr int kMaxDays = 1'000'000;  // Training days have the streams from there on.
+constexpr int kMaxDays = static_cast<int>(kTrainingDays);
 
 Result<void> check_numbers(const RunOptions& options) {
   if (!(options.estimate_error >= 0 && options.estimate_error <= kMaxSigma)) {

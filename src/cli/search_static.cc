@@ -17,14 +17,11 @@
 namespace smartmig {
 namespace {
 
-// Training days of the generator have streams from here on, which no report runs on.
-constexpr std::uint64_t kTrainingStream = 1'000'000;
-
 struct SearchStaticOptions {
   RunOptions run;
   SearchOptions search;
-  int train_days = 8;
-  std::int64_t budget = 6000;
+  int train_days = 32;
+  std::int64_t budget = 10000;
   bool split_days = false;
 };
 
@@ -74,7 +71,7 @@ Result<Split> read_split(const SearchStaticOptions& options) {
   }
   split.report = std::exchange(tables, {});
   for (std::size_t day = 0; day < train_days; ++day) {
-    if (const auto taken = take(kTrainingStream + day); !taken) return pass_on(taken);
+    if (const auto taken = take(kTrainingDays + day); !taken) return pass_on(taken);
   }
   split.train = std::move(tables);
   return split;
@@ -183,8 +180,8 @@ void add_search_static(CLI::App& app, Action& action) {
   const auto options = std::make_shared<SearchStaticOptions>();
   command->add_option("--placer", options->search.placer, "Which job gets which slice (cedf)");
   command->add_option("--train-days", options->train_days,
-                      "Days to search on, none of which is reported on (8)");
-  command->add_option("--budget", options->budget, "Days to simulate at most (6000)");
+                      "Days to search on, none of which is reported on (32)");
+  command->add_option("--budget", options->budget, "Days to simulate at most (10000)");
   command
       ->add_option("--start", options->search.starts,
                    "LAYOUTS to start from and compare with; repeat it (8xA100-40GB: the published)")

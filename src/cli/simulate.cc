@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/progress.h"
 #include "cli/cli.h"
 #include "cli/run_options.h"
 #include "policy/registry.h"
@@ -18,6 +19,18 @@ struct SimulateOptions {
   std::string policy = "count/cedf";
   bool records = false;
 };
+
+Result<void> run_with_progress(Engine& engine) {
+  constexpr std::size_t kChunk = 1024;  // Jobs; the clock is not to be read at every event.
+  const std::size_t chunks = engine.jobs().jobs.size() / kChunk + 1;
+  Progress progress("simulate: thousands of jobs done", chunks);
+  for (std::size_t shown = 0; engine.step();) {
+    if (engine.completed() / kChunk <= shown) continue;
+    ++shown;
+    progress.step();
+  }
+  return engine.run();  // At its end already: says whether a job was left.
+}
 
 int run_simulate(const SimulateOptions& options) {
   const auto setup = read_setup(options.run);
@@ -39,7 +52,7 @@ int run_simulate(const SimulateOptions& options) {
 
   const auto start = std::chrono::steady_clock::now();
   Engine engine(fleet, jobs->table, *policy, settings.engine);
-  if (const auto done = engine.run(); !done) return failed(done.error().message);
+  if (const auto done = run_with_progress(engine); !done) return failed(done.error().message);
   RunSummary summary;
   summary.metrics = measure(engine, settings.energy_weight);
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

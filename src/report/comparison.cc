@@ -52,7 +52,7 @@ std::string main_table(const Comparison& comparison) {
 
 std::string detail_table(const Comparison& comparison) {
   Table table({{"policy", Table::Align::kLeft},
-               {"energy a job, J"},
+               {"energy a job, kJ"},
                {"tardiness, min: median"},
                {"95 %"},
                {"99 %"},
@@ -70,7 +70,7 @@ std::string detail_table(const Comparison& comparison) {
     }
     const auto days = static_cast<double>(comparison.days);
     table.add_row(
-        {result.policy, fmt::format("{:.5g}", result[&Metrics::energy_per_job_j].mean),
+        {result.policy, fmt::format("{:.4g}", result[&Metrics::energy_per_job_j].mean / 1e3),
          minutes(result[&Metrics::median_tardiness_s]), minutes(result[&Metrics::p95_tardiness_s]),
          minutes(result[&Metrics::p99_tardiness_s]), fmt::format("{:.0f}", repartitions / days),
          fmt::format("{:.0f}", preemptions / days)});

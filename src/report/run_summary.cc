@@ -16,6 +16,13 @@ std::string human_time(double seconds) {
   return fmt::format("{:.4g} d", seconds / 86400);
 }
 
+std::string human_energy(double joules) {
+  if (joules < 1e4) return fmt::format("{:.4g} J", joules);
+  if (joules < 1e7) return fmt::format("{:.4g} kJ", joules / 1e3);
+  if (joules < 1e10) return fmt::format("{:.4g} MJ", joules / 1e6);
+  return fmt::format("{:.4g} GJ", joules / 1e9);
+}
+
 }  // namespace
 
 std::vector<std::string> board_assumptions(const Fleet& fleet) {
@@ -43,8 +50,8 @@ std::string to_text(const RunSummary& summary) {
       fmt::format("{}, costs {}, preemption {}{}", summary.fleet, summary.costs, summary.preemption,
                   summary.gpu_events ? fmt::format(", {} GPU events", summary.gpu_events) : ""));
   line("energy",
-       fmt::format("{:.4g} MJ = {:.4g} kWh = {:.4g} M W*min; {:.4g} J a job", m.energy_j / 1e6,
-                   m.energy_j / 3.6e6, m.energy_wmin / 1e6, m.energy_per_job_j));
+       fmt::format("{} = {:.4g} kWh = {:.4g} M W*min; {} a job", human_energy(m.energy_j),
+                   m.energy_j / 3.6e6, m.energy_wmin / 1e6, human_energy(m.energy_per_job_j)));
   line("tardiness",
        fmt::format("mean {}, median {}, 95 % {}, 99 % {}; {:.2f} % of jobs late",
                    human_time(m.avg_tardiness_s), human_time(m.median_tardiness_s),

@@ -9,8 +9,6 @@
 namespace smartmig {
 namespace {
 
-// Streams of training days, far from any day that a report runs on.
-constexpr std::uint64_t kTrainingStream = 1'000'000;
 constexpr std::size_t kFirstDays = 2;
 
 }  // namespace
@@ -62,7 +60,7 @@ void Race::extend(std::vector<LayoutChoice>& choices, std::size_t until) {
   parallel_for(runs.size(), threads_, [&](std::size_t i) {
     Run& run = runs[i];
     const std::string policy = fmt::format("static:{}/{}", menu_.name(*run.choice), placer_);
-    const auto metrics = run_day(settings_, policy, *days_[run.day], kTrainingStream + run.day);
+    const auto metrics = run_day(settings_, policy, *days_[run.day], kTrainingDays + run.day);
     run.et = metrics ? metrics->et : std::numeric_limits<double>::infinity();
     if (!metrics) run.error = metrics.error().message;
     if (progress_) progress_->step();

@@ -16,7 +16,7 @@ namespace smartmig {
 struct SearchOptions {
   std::string placer = "cedf";
   std::vector<std::string> starts;  // Lists of layouts to start from as well.
-  std::size_t budget = 6000;        // Simulated days, at most.
+  std::size_t budget = 10000;       // Simulated days, at most.
   std::size_t keep = 3;             // How many of the best to name, and to climb from.
   int threads = 0;
 };

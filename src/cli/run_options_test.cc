@@ -1,0 +1,80 @@
+#include "cli/run_options.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace smartmig {
+namespace {
+
+std::string setting_of(const RunOptions& options) {
+  const auto setup = read_setup(options);
+  if (!setup) return setup.error().message;
+  const EngineOptions& engine = (*setup)->settings.engine;
+  return fmt::format("{} {}", engine.costs.name, to_string(engine.preemption));
+}
+
+TEST(RunOptions, ThePapersWorkloadAloneIsFreeOfCosts) {
+  RunOptions options;
+  EXPECT_EQ(setting_of(options), "free free");
+  options.workload.workload = "paper";
+  EXPECT_EQ(setting_of(options), "free free");
+  options.costs = "real";
+  EXPECT_EQ(setting_of(options), "real free");
+}
+
+TEST(RunOptions, EverythingElseCostsWhatHardwareCosts) {
+  RunOptions options;
+  options.workload.workload = "paper-fixed";
+  EXPECT_EQ(setting_of(options), "real checkpoint");
+  RunOptions file;
+  file.workload.jobs = "jobs.csv";
+  EXPECT_EQ(setting_of(file), "real checkpoint");
+  file.preemption = "none";
+  EXPECT_EQ(setting_of(file), "real none");
+}
+
+TEST(RunOptions, RefusesNumbersOutOfRangeAndNamesTheOption) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double bad : {-1.0, 1e10, nan}) {
+    RunOptions error;
+    error.estimate_error = bad;
+    EXPECT_TRUE(setting_of(error).starts_with("--estimate-error: found"));
+    RunOptions weight;
+    weight.energy_weight = bad;
+    EXPECT_TRUE(setting_of(weight).starts_with("--energy-weight: found"));
+  }
+  RunOptions threads;
+  threads.threads = -1;
+  EXPECT_TRUE(setting_of(threads).starts_with("--threads: found -1"));
+}
+
+TEST(RunOptions, DaysOfAStudyAreIndependentAndTheFirstIsTheOneSimulateRuns) {
+  RunOptions options;
+  options.workload.days = 3;
+  options.workload.rate = 1;
+  const auto days = read_days(options, false);
+  ASSERT_TRUE(days);
+  EXPECT_EQ(days->count, 3u);
+  options.workload.days = 1;
+  const auto simulated = read_jobs(options.workload);
+  ASSERT_TRUE(simulated);
+  const auto submits = [](const JobTable& table) {
+    std::vector<TimeUs> times;
+    for (const Job& job : table.jobs) times.push_back(job.submit_us);
+    return times;
+  };
+  EXPECT_EQ(submits(**days->day(0)), submits(simulated->table));
+  EXPECT_NE(submits(**days->day(1)), submits(**days->day(0)));
+  EXPECT_EQ((*days->day(2))->nominal_days, 1);
+}
+
+TEST(RunOptions, SplittingIsForFiles) {
+  RunOptions options;
+  const auto days = read_days(options, true);
+  ASSERT_FALSE(days);
+  EXPECT_TRUE(days.error().message.starts_with("--split-days"));
+}
+
+}  // namespace
+}  // namespace smartmig

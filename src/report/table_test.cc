@@ -1,0 +1,19 @@
+#include "report/table.h"
+
+#include <gtest/gtest.h>
+
+namespace smartmig {
+namespace {
+
+TEST(Table, AlignsColumnsAndLeavesNoTrailingBlanks) {
+  Table table({{"name", Table::Align::kLeft}, {"n"}, {"note", Table::Align::kLeft}});
+  table.add_row({"a", "1", "x"});
+  table.add_row({"longer", "1000", ""});
+  EXPECT_EQ(table.text(),
+            "name       n  note\n"
+            "a          1  x\n"
+            "longer  1000\n");
+}
+
+}  // namespace
+}  // namespace smartmig

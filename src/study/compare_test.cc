@@ -1,0 +1,110 @@
+#include "study/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "policy/registry.h"
+#include "workload/generator.h"
+
+namespace smartmig {
+namespace {
+
+const Fleet& two_gpus() {
+  static const Fleet fleet = *Fleet::parse("2xA100-40GB");
+  return fleet;
+}
+
+RunSettings settings() {
+  RunSettings settings;
+  settings.fleet = &two_gpus();
+  settings.engine.estimate_sigma = 0.3;
+  settings.engine.seed = 4;
+  return settings;
+}
+
+DayTable fixed_day(std::size_t day, int count = 60) {
+  GeneratorOptions options;
+  options.fixed_rate = true;
+  options.rate = 2;
+  options.count = count;
+  options.day = day;
+  return std::make_shared<const JobTable>(generate(options));
+}
+Result<DayTable> day_of(std::size_t day) { return fixed_day(day); }
+
+const std::vector<std::string> kPolicies = {"none/edf", "count/random", "greedy"};
+
+TEST(Compare, GivesTheSameOnAnyNumberOfThreads) {
+  const auto one = compare(settings(), kPolicies, 7, day_of, 1);
+  const auto four = compare(settings(), kPolicies, 7, day_of, 4);
+  ASSERT_TRUE(one && four);
+  for (std::size_t p = 0; p < kPolicies.size(); ++p) {
+    EXPECT_EQ(one->policies[p].policy, kPolicies[p]);
+    for (std::size_t q = 0; q < kQuantities.size(); ++q) {
+      EXPECT_EQ(one->policies[p].estimates[q].mean, four->policies[p].estimates[q].mean);
+      EXPECT_EQ(one->policies[p].estimates[q].low95, four->policies[p].estimates[q].low95);
+    }
+    EXPECT_EQ(one->policies[p].et_vs_first.high95, four->policies[p].et_vs_first.high95);
+  }
+}
+
+TEST(Compare, EachDayIsTheRunItWouldBeAlone) {
+  const auto together = compare(settings(), kPolicies, 3, day_of, 2);
+  ASSERT_TRUE(together);
+  for (std::size_t p = 0; p < kPolicies.size(); ++p) {
+    for (std::size_t day = 0; day < 3; ++day) {
+      EngineOptions options = settings().engine;
+      options.seed = day_seed(4, day);
+      const Policy policy = *make_policy(kPolicies[p], two_gpus(), {2e-7, options.seed});
+      const DayTable jobs = fixed_day(day);
+      Engine engine(two_gpus(), *jobs, policy, options);
+      ASSERT_TRUE(engine.run());
+      EXPECT_EQ(together->policies[p].days[day].et, measure(engine, 2e-7).et);
+    }
+  }
+}
+
+TEST(Compare, DayZeroHasTheSeedItselfAndOtherDaysTheirOwn) {
+  EXPECT_EQ(day_seed(4, 0), 4u);
+  EXPECT_NE(day_seed(4, 1), day_seed(4, 2));
+  EXPECT_NE(day_seed(4, 1), day_seed(5, 1));
+}
+
+TEST(Compare, TheFirstPolicyIsWhatOthersAreComparedWith) {
+  const auto result = compare(settings(), kPolicies, 4, day_of, 1);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->policies[0].et_vs_first.mean, 0);
+  EXPECT_EQ(result->policies[0].et_vs_first.high95, 0);
+  const double first = result->policies[0][&Metrics::et].mean;
+  const double third = result->policies[2][&Metrics::et].mean;
+  EXPECT_NEAR(*result->policies[2].et_vs_first.mean, 100 * (third / first - 1), 1e-9);
+}
+
+TEST(Compare, MakesEachDayOnce) {
+  std::atomic<int> made{0};
+  const auto source = [&](std::size_t day) -> Result<DayTable> {
+    ++made;
+    return fixed_day(day, 5);
+  };
+  ASSERT_TRUE(compare(settings(), kPolicies, 6, source, 3));
+  EXPECT_EQ(made, 6);
+}
+
+TEST(Compare, SaysWhichRunFailedFirstOnAnyNumberOfThreads) {
+  // From day 2 on the last job needs more memory than a board has.
+  const auto source = [](std::size_t day) -> Result<DayTable> {
+    JobTable table = *fixed_day(day, 5);
+    if (day >= 2) table.jobs.back().memory_mib = 1 << 20;
+    return std::make_shared<const JobTable>(std::move(table));
+  };
+  for (const int threads : {1, 4}) {
+    const auto result = compare(settings(), kPolicies, 6, source, threads);
+    ASSERT_FALSE(result);
+    EXPECT_TRUE(result.error().message.starts_with("none/edf, day 2: 1 of 5 jobs never ran"))
+        << result.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace smartmig

@@ -1,0 +1,125 @@
+#include "study/search_static.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "mig/layout.h"
+#include "workload/generator.h"
+
+namespace smartmig {
+namespace {
+
+std::vector<DayTable> days(std::size_t count, double rate) {
+  std::vector<DayTable> tables;
+  for (std::size_t day = 0; day < count; ++day) {
+    GeneratorOptions options;
+    options.fixed_rate = true;
+    options.rate = rate;
+    options.count = 150;
+    options.day = day;
+    tables.push_back(std::make_shared<const JobTable>(generate(options)));
+  }
+  return tables;
+}
+
+RunSettings settings_for(const Fleet& fleet) {
+  RunSettings settings;
+  settings.fleet = &fleet;
+  return settings;
+}
+
+// The least mean ET over every multiset of two maximal layouts, by trying them all.
+double best_of_all_pairs(const RunSettings& settings, std::span<const DayTable> train) {
+  const Board& board = settings.fleet->board(0);
+  const auto all = layouts(board, base_slots(board));
+  double best = 1e300;
+  for (std::size_t a = 0; a < all.size(); ++a) {
+    for (std::size_t b = 0; b < all.size(); ++b) {
+      double sum = 0;
+      for (const DayTable& day : train) {
+        const std::string policy =
+            "static:" + layout_name(board, all[a]) + "," + layout_name(board, all[b]) + "/cedf";
+        sum += run_day(settings, policy, *day, 0)->et;
+      }
+      best = std::min(best, sum / static_cast<double>(train.size()));
+    }
+  }
+  return best;
+}
+
+TEST(SearchStatic, FindsWhatTryingEveryPairOfLayoutsFinds) {
+  const Fleet fleet = *Fleet::parse("2xA100-40GB");
+  for (const double rate : {0.5, 1.0, 1.5}) {
+    const auto train = days(4, rate);
+    const auto found = search_static(settings_for(fleet), train, {});
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_FALSE(found->out_of_budget);
+    EXPECT_NEAR(found->best.front().train_et, best_of_all_pairs(settings_for(fleet), train), 1e-9)
+        << "rate " << rate;
+  }
+}
+
+TEST(SearchStatic, GivesTheSameOnAnyNumberOfThreads) {
+  const Fleet fleet = *Fleet::parse("2xA100-40GB+1xA30");
+  const auto train = days(3, 1);
+  SearchOptions options;
+  options.threads = 1;
+  const auto one = search_static(settings_for(fleet), train, options);
+  options.threads = 4;
+  const auto four = search_static(settings_for(fleet), train, options);
+  ASSERT_TRUE(one && four);
+  EXPECT_EQ(one->simulated_days, four->simulated_days);
+  ASSERT_EQ(one->best.size(), four->best.size());
+  for (std::size_t i = 0; i < one->best.size(); ++i) {
+    EXPECT_EQ(one->best[i].layouts, four->best[i].layouts);
+    EXPECT_EQ(one->best[i].train_et, four->best[i].train_et);
+  }
+}
+
+TEST(SearchStatic, NeverFindsWorseThanWhatItStartsFrom) {
+  const Fleet fleet = *Fleet::parse("4xA100-40GB");
+  const auto train = days(3, 2);
+  SearchOptions options;
+  options.starts = {"3-2-2,7,4-3*2"};
+  const auto found = search_static(settings_for(fleet), train, options);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->start.layouts, "7,4-3*2,3-2-2");
+  EXPECT_LE(found->best.front().train_et, found->start.train_et);
+  EXPECT_TRUE(std::is_sorted(
+      found->best.begin(), found->best.end(),
+      [](const FoundLayouts& a, const FoundLayouts& b) { return a.train_et < b.train_et; }));
+}
+
+TEST(SearchStatic, KeepsToItsBudget) {
+  const Fleet fleet = *Fleet::parse("4xA100-40GB");
+  const auto train = days(4, 2);
+  SearchOptions options;
+  options.budget = 60;
+  const auto found = search_static(settings_for(fleet), train, options);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_LE(found->simulated_days, 60u);
+  EXPECT_TRUE(found->out_of_budget);
+  options.budget = 5;
+  EXPECT_FALSE(search_static(settings_for(fleet), train, options));
+}
+
+TEST(SearchStatic, PassesOverLayoutsOnWhichAJobCanNeverRun) {
+  const Fleet fleet = *Fleet::parse("1xA100-40GB");
+  JobTable table = *days(1, 1).front();
+  table.jobs[3].memory_mib = 30'000;  // Only a 7g has that much.
+  const std::vector<DayTable> train = {std::make_shared<const JobTable>(table)};
+  const auto found = search_static(settings_for(fleet), train, {});
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->best.size(), 1u);
+  EXPECT_EQ(found->best.front().layouts, "7");
+
+  table.jobs[3].memory_mib = 1 << 20;
+  const std::vector<DayTable> hopeless = {std::make_shared<const JobTable>(table)};
+  const auto none = search_static(settings_for(fleet), hopeless, {});
+  ASSERT_FALSE(none);
+  EXPECT_NE(none.error().message.find("never ran"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace smartmig
