@@ -28,6 +28,11 @@ class BitForest {
 
   // True if the set was empty before.
   bool insert(std::size_t set, std::uint32_t i) {
+    if (depth_ == 1) {
+      const bool was_empty = words_[set] == 0;
+      words_[set] |= std::uint64_t{1} << i;
+      return was_empty;
+    }
     std::uint64_t* base = &words_[set * words_per_set_];
     for (std::uint32_t level = 0; level < depth_; ++level, i >>= 6) {
       std::uint64_t& word = base[offsets_[level] + (i >> 6)];
@@ -40,6 +45,7 @@ class BitForest {
 
   // True if the set is empty now.
   bool erase(std::size_t set, std::uint32_t i) {
+    if (depth_ == 1) return (words_[set] &= ~(std::uint64_t{1} << i)) == 0;
     std::uint64_t* base = &words_[set * words_per_set_];
     for (std::uint32_t level = 0; level < depth_; ++level, i >>= 6) {
       std::uint64_t& word = base[offsets_[level] + (i >> 6)];
@@ -66,6 +72,7 @@ class BitForest {
 
   // The least member, or UINT32_MAX.
   std::uint32_t first(std::size_t set) const {
+    if (depth_ == 1) return words_[set] ? static_cast<std::uint32_t>(std::countr_zero(words_[set])) : UINT32_MAX;
     const std::uint64_t* base = &words_[set * words_per_set_];
     if (base[offsets_[depth_ - 1]] == 0) return UINT32_MAX;
     std::uint32_t i = 0;

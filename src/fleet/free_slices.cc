@@ -83,6 +83,7 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
       }
     }
   }
+  if (buckets > 1) everywhere_ = static_cast<int>(buckets++);
   forest_ = BitForest(buckets * kind_count_, fleet.gpu_count());
 }
 
@@ -94,8 +95,10 @@ void FreeSlices::save() {
 void FreeSlices::copy_saved() {
   forest_ = saved_.forest;
   starts_ = saved_.starts;
-  if (order_ == GpuOrder::kMostOccupied) bucket_ = saved_.bucket;
-  busy_ = saved_.busy;
+  if (order_ == GpuOrder::kMostOccupied) {
+    bucket_ = saved_.bucket;
+    busy_ = saved_.busy;
+  }
   kinds_of_ = saved_.kinds_of;
   buckets_of_ = saved_.buckets_of;
   kinds_ = saved_.kinds;

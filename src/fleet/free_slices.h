@@ -4,7 +4,7 @@
 // 100,000, up to the depth of a BitForest.
 //
 // Invariants: 1. starts_[gpu, kind] has a bit for each free slice; 2. a GPU is in set (bucket, kind) exactly when
-// bucket is its own and starts_[gpu, kind] is not zero; 3. buckets_of_[kind] has a bit for each bucket whose set is not
+// bucket is its own and starts_[gpu, kind] is not zero, and in set (everywhere_, kind) likewise; 3. buckets_of_[kind] has a bit for each bucket whose set is not
 // empty, kinds_ one for each kind with such a bucket, kinds_of_[gpu] one for each kind the GPU has free.
 #pragma once
 
@@ -38,10 +38,10 @@ class FreeSlices {
   // A job gets the slice, or gives it back: like remove and add, and the GPU's occupied fraction changes.
   void take(SliceId slice, KindIndex kind) {
     pull(slice, kind);
-    set_busy(gpu_of(slice), busy_[gpu_of(slice)] + compute_[kind]);
+    change_busy(slice, compute_[kind]);
   }
   void give_back(SliceId slice, KindIndex kind) {
-    set_busy(gpu_of(slice), busy_[gpu_of(slice)] - compute_[kind]);
+    change_busy(slice, -compute_[kind]);
     put(slice, kind);
   }
   // Gives back all of these, which were taken since nothing else changed. Taking up the whole fleet and putting it back
@@ -57,7 +57,7 @@ class FreeSlices {
     if (!saved_is_true_) save();
   }
   // A slice that a job has goes away with its job: only the occupied fraction changes.
-  void forget(SliceId slice, KindIndex kind) { set_busy(gpu_of(slice), busy_[gpu_of(slice)] - compute_[kind]); }
+  void forget(SliceId slice, KindIndex kind) { change_busy(slice, -compute_[kind]); }
   // The GPU's usable slices changed: their number and the sum of their compute sizes.
   void set_mean_size(GpuIndex gpu, int sum, int count);
 
@@ -65,10 +65,12 @@ class FreeSlices {
     return starts_[row(gpu_of(slice), kind)] >> (slice & stride_mask_) & 1;
   }
   KindSet kinds() const { return kinds_; }  // With at least one free slice.
+  // Busy compute slices; kept under kMostOccupied only.
   int busy(GpuIndex gpu) const { return busy_[gpu]; }
 
   // Buckets that have a free slice of one of the kinds, as bits, best bucket lowest.
   std::uint64_t buckets(KindSet kinds) const {
+    if (everywhere_ == 0) return (kinds & kinds_) != 0;
     std::uint64_t found = 0;
     for (; kinds; kinds &= kinds - 1) found |= buckets_of_[std::countr_zero(kinds)];
     return found;
@@ -76,16 +78,7 @@ class FreeSlices {
   // The lowest GPU of a bucket with a free slice of one of the kinds, or kNone.
   GpuIndex first_gpu(int bucket, KindSet kinds) const { return forest_.first_of(set(bucket, 0), kinds); }
   // The lowest of all GPUs with a free slice of one of the kinds, or kNone.
-  GpuIndex first_gpu_anywhere(KindSet kinds) const {
-    GpuIndex best = kNone;
-    for (; kinds; kinds &= kinds - 1) {
-      const int kind = std::countr_zero(kinds);
-      for (std::uint64_t rest = buckets_of_[kind]; rest; rest &= rest - 1) {
-        best = std::min(best, forest_.first(set(std::countr_zero(rest), kind)));
-      }
-    }
-    return best;
-  }
+  GpuIndex first_gpu_anywhere(KindSet kinds) const { return forest_.first_of(set(everywhere_, 0), kinds); }
   // The kinds of which the GPU has a free slice.
   KindSet kinds_on(GpuIndex gpu) const { return kinds_of_[gpu]; }
   // The free slices of a kind on a GPU, as bits by first memory slice.
@@ -101,9 +94,11 @@ class FreeSlices {
   std::size_t row(GpuIndex gpu, std::size_t kind) const { return gpu * kind_count_ + kind; }
   std::size_t set(int bucket, int kind) const { return static_cast<std::size_t>(bucket) * kind_count_ + kind; }
   GpuIndex gpu_of(SliceId slice) const { return slice >> stride_bits_; }
-  void set_busy(GpuIndex gpu, int busy) {
-    busy_[gpu] = static_cast<std::uint8_t>(busy);
-    if (order_ == GpuOrder::kMostOccupied) move_to_bucket(gpu, bucket_of_busy_[board_of_gpu_[gpu]][busy]);
+  void change_busy(SliceId slice, int by) {
+    if (order_ != GpuOrder::kMostOccupied) return;
+    const GpuIndex gpu = gpu_of(slice);
+    busy_[gpu] = static_cast<std::uint8_t>(busy_[gpu] + by);
+    move_to_bucket(gpu, bucket_of_busy_[board_of_gpu_[gpu]][busy_[gpu]]);
   }
   void move_to_bucket(GpuIndex gpu, int bucket);
   void save();
@@ -124,18 +119,19 @@ class FreeSlices {
   // The GPU's first free slice of the kind, or its last one gone.
   void enter(GpuIndex gpu, KindIndex kind) {
     kinds_of_[gpu] |= KindSet{1} << kind;
-    if (!forest_.insert(set(bucket_[gpu], kind), gpu)) return;
-    buckets_of_[kind] |= std::uint64_t{1} << bucket_[gpu];
-    kinds_ |= KindSet{1} << kind;
+    if (forest_.insert(set(everywhere_, kind), gpu)) kinds_ |= KindSet{1} << kind;
+    if (everywhere_ == 0) return;
+    if (forest_.insert(set(bucket_[gpu], kind), gpu)) buckets_of_[kind] |= std::uint64_t{1} << bucket_[gpu];
   }
   void leave(GpuIndex gpu, KindIndex kind) {
     kinds_of_[gpu] &= ~(KindSet{1} << kind);
-    if (!forest_.erase(set(bucket_[gpu], kind), gpu)) return;
-    buckets_of_[kind] &= ~(std::uint64_t{1} << bucket_[gpu]);
-    if (buckets_of_[kind] == 0) kinds_ &= ~(KindSet{1} << kind);
+    if (forest_.erase(set(everywhere_, kind), gpu)) kinds_ &= ~(KindSet{1} << kind);
+    if (everywhere_ == 0) return;
+    if (forest_.erase(set(bucket_[gpu], kind), gpu)) buckets_of_[kind] &= ~(std::uint64_t{1} << bucket_[gpu]);
   }
 
   GpuOrder order_;
+  int everywhere_ = 0;  // The number of the sets over all GPUs: one above the buckets; 0 where there is one bucket only.
   std::size_t kind_count_;
   std::uint32_t stride_bits_;
   std::uint32_t stride_mask_;

@@ -27,20 +27,20 @@ class JobQueue {
   };
   // A place in the queue: valid until the next insert or erase.
   struct Cursor {
-    std::uint32_t chunk = 0;
-    std::uint32_t entry = 0;
+    const Entry* entry = nullptr;      // nullptr: at the end.
+    const Entry* chunk_end = nullptr;
+    std::size_t chunk = 0;
   };
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
 
-  Cursor begin() const { return {0, order_.empty() ? 0u : pool_[order_[0]].begin}; }
-  bool at_end(Cursor cursor) const { return cursor.chunk >= order_.size(); }
-  const Entry& at(Cursor cursor) const { return pool_[order_[cursor.chunk]].entries[cursor.entry]; }
+  Cursor begin() const { return order_.empty() ? Cursor() : start_of(0); }
+  static bool at_end(const Cursor& cursor) { return cursor.entry == nullptr; }
+  static const Entry& at(const Cursor& cursor) { return *cursor.entry; }
   void advance(Cursor& cursor) const {
-    if (++cursor.entry < pool_[order_[cursor.chunk]].end) return;
-    ++cursor.chunk;
-    cursor.entry = at_end(cursor) ? 0 : pool_[order_[cursor.chunk]].begin;
+    if (++cursor.entry != cursor.chunk_end) return;
+    cursor = cursor.chunk + 1 < order_.size() ? start_of(cursor.chunk + 1) : Cursor();
   }
 
   void insert(Entry entry);
@@ -54,6 +54,10 @@ class JobQueue {
     std::array<Entry, kChunk> entries;
   };
 
+  Cursor start_of(std::size_t i) const {
+    const Chunk& chunk = pool_[order_[i]];
+    return {chunk.entries.data() + chunk.begin, chunk.entries.data() + chunk.end, i};
+  }
   std::uint32_t new_chunk();
   // The chunk that holds or should hold the entry: the last one whose first entry is not above it.
   std::size_t chunk_for(const Entry& entry) const;

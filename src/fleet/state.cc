@@ -122,14 +122,15 @@ void State::vacate(SliceId id, bool slice_stays) {
 }
 
 // The job, which was ready, runs on the slice from now on.
-void State::begin(SliceId id, JobIndex index) {
+inline void State::begin(SliceId id, JobIndex index) {
   SliceState& slice = slices_[id];
   JobState& state = job_states_[index];
   const Job& job = jobs_[index];
-  SM_CHECK(groups_[state.group].kinds >> slice.kind & 1);
+  const double full = fleet_->full_us(job, slice.kind);
+  SM_CHECK(full > 0);
   const bool restores = preemption_ == Preemption::kCheckpoint && state.left < 1;
   slice.begin_us = now_ + (restores ? costs_.restore_us(job) : 0);
-  slice.end_us = slice.begin_us + whole_us(state.left * fleet_->full_us(job, slice.kind));
+  slice.end_us = slice.begin_us + whole_us(state.left * full);
   slice.job = index;
   slice.running_at = static_cast<std::uint32_t>(running_.size());
   running_.push_back(id);
@@ -159,6 +160,7 @@ TimeUs State::start(const Start& start) {
   }
   if (!everything_ready()) {
     dequeue(start.job);
+    SM_CHECK(groups_[job_states_[start.job].group].kinds >> slice.kind & 1);
     // A placer marks what it takes as it goes; what it did not mark is taken here.
     if (free_.is_free(start.slice, slice.kind)) free_.take(start.slice, slice.kind);
   }

@@ -22,10 +22,11 @@ class ReadyOrder {
   JobIndex next(KindSet kinds, KindSet& job_kinds) {
     if (groups_.size() == 1) {
       const JobQueue& queue = groups_[0].queue;
-      if (!(groups_[0].kinds & kinds) || queue.at_end(cursors_[0])) return kNone;
+      JobQueue::Cursor& cursor = cursors_[0];
+      if (!(groups_[0].kinds & kinds) || queue.at_end(cursor)) return kNone;
       job_kinds = groups_[0].kinds;
-      const JobIndex job = queue.at(cursors_[0]).job;
-      queue.advance(cursors_[0]);
+      const JobIndex job = queue.at(cursor).job;
+      queue.advance(cursor);
       return job;
     }
     const JobQueue::Entry* best = nullptr;
