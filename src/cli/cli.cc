@@ -44,6 +44,7 @@ int parse_and_run(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return bad_input(explain(app, error));
   }
+  if (const std::string misread = misread_number(app); !misread.empty()) return bad_input(misread);
   return action();
 }
 

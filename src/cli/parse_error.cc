@@ -1,6 +1,8 @@
 #include "cli/parse_error.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 
 #include "base/text.h"
 
@@ -84,6 +86,23 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   if (is(CLI::ExitCodes::ConversionError)) message = explain_conversion(command, message);
   std::replace(message.begin(), message.end(), '\n', ' ');
   return message;
+}
+
+std::string misread_number(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_type_name() != "UINT") continue;
+    for (const std::string& text : option->results()) {
+      std::uint64_t value = 0;
+      const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (error == std::errc() && end == text.data() + text.size()) continue;
+      return fmt::format("{}: found {}, expected a whole number from 0 to {}", option->get_name(),
+                         in_quotes(text), UINT64_MAX);
+    }
+  }
+  for (const CLI::App* sub : app.get_subcommands()) {
+    if (std::string misread = misread_number(*sub); !misread.empty()) return misread;
+  }
+  return {};
 }
 
 }  // namespace smartmig
