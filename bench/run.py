@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Measures speed and memory and prints bench/RESULTS.md: python3 bench/run.py build/release [--quick].
+
+Every number is the median of several runs of one process each; machines are noisy, so the spread stands beside it.
+Instructions are counted by valgrind's callgrind, which does not depend on the machine's mood.
+"""
+import json
+import os
+import platform
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+PUBLISHED = "static:7,7,4-3,4-2-1,4-2-1,3-3,3-3,2-2-1-1-1/cedf"
+
+
+def run(*command):
+    out = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return json.loads(out.strip().splitlines()[-1])
+
+
+def repeated(times, *command):
+    return [run(*command) for _ in range(times)]
+
+
+def spread(values, scale=1.0, digits=2):
+    values = sorted(value / scale for value in values)
+    return f"{statistics.median(values):.{digits}f} ({values[0]:.{digits}f} to {values[-1]:.{digits}f})"
+
+
+def instructions_per_event(*command):
+    """Inside Engine::step only; None without valgrind."""
+    if not shutil.which("valgrind"):
+        return None
+    with tempfile.NamedTemporaryFile() as out:
+        result = subprocess.run(
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", "--toggle-collect=*Engine::step*",
+             *command], check=True, capture_output=True, text=True)
+        events = json.loads(result.stdout.strip().splitlines()[-1])["events"]
+        total = re.search(r"^(?:totals|summary): (\d+)", open(out.name).read(), re.MULTILINE)
+    return int(total.group(1)) / events
+
+
+def machine():
+    model = "unknown CPU"
+    for line in open("/proc/cpuinfo"):
+        if line.startswith("model name"):
+            model = line.split(":", 1)[1].strip()
+            break
+    compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True).stdout.splitlines()[0]
+    return f"{model}, {os.cpu_count()} cores, Linux {platform.machine()}, {compiler}"
+
+
+def compare_seconds(program, threads, days):
+    command = [program, "compare", "--workload", "paper", "--days", str(days), "--seed", "1", "--threads", str(threads),
+               "--policy", PUBLISHED, "--policy", "count/cedf", "--json"]
+    start = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - start
+
+
+def main():
+    build = sys.argv[1]
+    quick = "--quick" in sys.argv
+    times = 3 if quick else 7
+    engine, reader, program = (os.path.join(build, name) for name in ("bench_engine", "bench_reader", "smartmig"))
+    rows = []
+
+    day = repeated(times, engine, "day", "60")
+    day_instructions = instructions_per_event(engine, "day", "2")
+    rows.append(("the papers' day, 8 GPUs, `static/cedf`, everything reassigned at each event, M events/s",
+                 spread([r["events_per_s"] for r in day], 1e6), "2", day_instructions))
+
+    sizes = [(8, 1_000_000, "8"), (64, 1_000_000, ""), (1_000, 2_000_000, "4"), (10_000, 4_000_000, ""),
+             (100_000, 10_000_000, "1.5")]
+    curve = []
+    for gpus, jobs, goal in sizes:
+        jobs = jobs // 10 if quick else jobs
+        results = repeated(min(times, 3) if gpus > 1000 else times, engine, "fleet", str(gpus), str(jobs))
+        counted = instructions_per_event(engine, "fleet", str(gpus), str(max(100_000, 2 * gpus)))
+        curve.append((gpus, jobs, results, goal, counted))
+        if goal:
+            rows.append((f"no preemption, `first-fit`, records off, {gpus:,} GPUs, M events/s",
+                         spread([r["events_per_s"] for r in results], 1e6), goal, counted))
+
+    queue = run(engine, "queue", "10000000")
+    rows.append(("memory with 10 M jobs waiting at once, bytes a job", f"{queue['bytes_per_job']:.0f}", "under 200", None))
+    largest = max(r["peak_mib"] for r in curve[-1][2])
+    rows.append((f"memory of {curve[-1][1]:,} jobs on 100,000 GPUs, GiB", f"{largest / 1024:.2f}", "under 8", None))
+    reads = repeated(times, reader, "1000000")
+    rows.append(("reading a job table, MB/s", spread([r["mb_per_s"] for r in reads], digits=0), "100", None))
+    days = 40 if quick else 150
+    # One beside the other, so that a slow spell of the machine hits both.
+    pairs = [(compare_seconds(program, 1, days), compare_seconds(program, 2, days)) for _ in range(times)]
+    rows.append(("`compare` on 2 threads, times one thread", spread([one / two for one, two in pairs]), "1.8", None))
+
+    print("# Measured speed and memory\n")
+    print("Made by `script/bench`; do not edit. One core unless said; median of several runs (least to most).\n")
+    print(f"Machine: {machine()}.\n")
+    print("| what | measured | at least | instructions an event |")
+    print("|---|---|---|---|")
+    for what, measured, goal, counted in rows:
+        print(f"| {what} | {measured} | {goal} | {f'{counted:,.0f}' if counted else ''} |")
+    print("\n## Growth with the fleet\n")
+    print("The same load for each GPU (.36 jobs a minute, layout 4-2-1), no preemption, `first-fit`.\n")
+    print("| GPUs | jobs | M events/s | instructions an event | peak MiB |")
+    print("|---|---|---|---|---|")
+    for gpus, jobs, results, _, counted in curve:
+        print(f"| {gpus:,} | {jobs:,} | {spread([r['events_per_s'] for r in results], 1e6)} | "
+              f"{f'{counted:,.0f}' if counted else ''} | {max(r['peak_mib'] for r in results):,.0f} |")
+
+
+if __name__ == "__main__":
+    main()
