@@ -1,7 +1,8 @@
 // Speed and memory of the event engine: one measurement a call, one JSON object out.
-//   bench_engine day DAYS            the papers' day, 8 GPUs, static/cedf, everything reassigned at each event
-//   bench_engine fleet GPUS JOBS     no preemption, first-fit, records off, the papers' load for each GPU
-//   bench_engine queue JOBS          all jobs waiting at once on one GPU: bytes a job
+//   bench_engine day DAYS            the papers' day, 8 GPUs, static/cedf, everything reassigned at
+//   each event bench_engine fleet GPUS JOBS     no preemption, first-fit, records off, the papers'
+//   load for each GPU bench_engine queue JOBS          all jobs waiting at once on one GPU: bytes a
+//   job
 // wall_s is the engine alone, without making the jobs. peak_mib is the whole process.
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -40,7 +41,8 @@ struct Timed {
   double seconds = 0;
 };
 
-Timed run(const Fleet& fleet, const JobTable& jobs, const std::string& spec, Preemption preemption) {
+Timed run(const Fleet& fleet, const JobTable& jobs, const std::string& spec,
+          Preemption preemption) {
   const Policy policy = make_policy(spec, fleet).value();
   EngineOptions options;
   options.preemption = preemption;
@@ -53,9 +55,12 @@ Timed run(const Fleet& fleet, const JobTable& jobs, const std::string& spec, Pre
 }
 
 void print(std::string_view what, std::size_t gpus, std::size_t jobs, const Timed& timed) {
-  fmt::print("{{\"what\": \"{}\", \"gpus\": {}, \"jobs\": {}, \"events\": {}, \"wall_s\": {:.6f}, \"events_per_s\": {:.0f}, "
-             "\"peak_mib\": {:.1f}}}\n",
-             what, gpus, jobs, timed.events, timed.seconds, static_cast<double>(timed.events) / timed.seconds, peak_mib());
+  fmt::print(
+      "{{\"what\": \"{}\", \"gpus\": {}, \"jobs\": {}, \"events\": {}, \"wall_s\": {:.6f}, "
+      "\"events_per_s\": {:.0f}, "
+      "\"peak_mib\": {:.1f}}}\n",
+      what, gpus, jobs, timed.events, timed.seconds,
+      static_cast<double>(timed.events) / timed.seconds, peak_mib());
 }
 
 void day(int days) {
@@ -66,7 +71,8 @@ void day(int days) {
     GeneratorOptions options;
     options.day = static_cast<std::uint64_t>(i);
     const JobTable table = generate(options);
-    const Timed timed = run(fleet, table, "static:7,7,4-3,4-2-1,4-2-1,3-3,3-3,2-2-1-1-1/cedf", Preemption::kFree);
+    const Timed timed =
+        run(fleet, table, "static:7,7,4-3,4-2-1,4-2-1,3-3,3-3,2-2-1-1-1/cedf", Preemption::kFree);
     sum.events += timed.events;
     sum.seconds += timed.seconds;
     jobs += table.jobs.size();
@@ -100,10 +106,12 @@ void queue(int count) {
   Engine engine(fleet, jobs, policy, options);
   SM_CHECK(engine.step());
   const double engine_bytes = (resident_mib() - before) * 1024 * 1024 / count;
-  fmt::print("{{\"what\": \"queue\", \"jobs\": {}, \"waiting\": {}, \"table_bytes_per_job\": {}, \"engine_bytes_per_job\": {:.1f}, "
-             "\"bytes_per_job\": {:.1f}, \"peak_mib\": {:.1f}}}\n",
-             count, engine.state().ready_count(), sizeof(Job), engine_bytes,
-             engine_bytes + static_cast<double>(sizeof(Job)), peak_mib());
+  fmt::print(
+      "{{\"what\": \"queue\", \"jobs\": {}, \"waiting\": {}, \"table_bytes_per_job\": {}, "
+      "\"engine_bytes_per_job\": {:.1f}, "
+      "\"bytes_per_job\": {:.1f}, \"peak_mib\": {:.1f}}}\n",
+      count, engine.state().ready_count(), sizeof(Job), engine_bytes,
+      engine_bytes + static_cast<double>(sizeof(Job)), peak_mib());
 }
 
 }  // namespace

@@ -23,8 +23,10 @@ int main(int argc, char** argv) {
   const auto table = parse_job_table(text, "bench");
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   SM_CHECK(table.has_value() && table->jobs.size() == static_cast<std::size_t>(jobs));
-  fmt::print("{{\"what\": \"read\", \"jobs\": {}, \"mb\": {:.1f}, \"wall_s\": {:.6f}, \"mb_per_s\": {:.0f}}}\n", jobs,
-             static_cast<double>(text.size()) / 1e6, seconds.count(),
-             static_cast<double>(text.size()) / 1e6 / seconds.count());
+  fmt::print(
+      "{{\"what\": \"read\", \"jobs\": {}, \"mb\": {:.1f}, \"wall_s\": {:.6f}, \"mb_per_s\": "
+      "{:.0f}}}\n",
+      jobs, static_cast<double>(text.size()) / 1e6, seconds.count(),
+      static_cast<double>(text.size()) / 1e6 / seconds.count());
   return 0;
 }

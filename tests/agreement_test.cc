@@ -1,5 +1,6 @@
-// The engine against the slow reference of tests/reference/, on random small cases: every policy, all costs and
-// preemption modes, several boards, failures, estimate errors. Ends and deadlines must agree to the microsecond.
+// The engine against the slow reference of tests/reference/, on random small cases: every policy,
+// all costs and preemption modes, several boards, failures, estimate errors. Ends and deadlines
+// must agree to the microsecond.
 #include <gtest/gtest.h>
 
 #include "policy/registry.h"
@@ -18,9 +19,10 @@ reference::Setup to_setup(const RandomCase& random, const Fleet& fleet, const Co
   setup.placer = random.placer;
   setup.layouts = random.layouts;
   setup.times_us = random.times_us;
-  setup.preemption = random.preemption == Preemption::kFree         ? reference::Preemption::kFree
-                     : random.preemption == Preemption::kCheckpoint ? reference::Preemption::kCheckpoint
-                                                                    : reference::Preemption::kNone;
+  setup.preemption = random.preemption == Preemption::kFree ? reference::Preemption::kFree
+                     : random.preemption == Preemption::kCheckpoint
+                         ? reference::Preemption::kCheckpoint
+                         : reference::Preemption::kNone;
   setup.costs.timed_operations = costs.operation_scale > 0;
   setup.costs.deadline_cut_us = costs.deadline_cut_us;
   for (int kind = 0; kind < 2; ++kind) {
@@ -50,7 +52,9 @@ void expect_agreement(const RandomCase& random) {
   const reference::Outcome expected = reference::run(to_setup(random, fleet, options.costs));
   for (std::size_t i = 0; i < random.jobs.jobs.size(); ++i) {
     ASSERT_EQ(engine.finish_us()[i], expected.finish_us[i]) << "end of job " << i;
-    ASSERT_EQ(engine.state().job_state(static_cast<JobIndex>(i)).deadline_us, expected.deadline_us[i]) << "deadline of job " << i;
+    ASSERT_EQ(engine.state().job_state(static_cast<JobIndex>(i)).deadline_us,
+              expected.deadline_us[i])
+        << "deadline of job " << i;
   }
   if (!done) return;  // Both left the same jobs behind; a run without an end has no sums.
   EXPECT_EQ(engine.events(), expected.events);
@@ -72,11 +76,12 @@ TEST_P(Agreement, WithTheReferenceOnRandomCases) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Agreement, testing::ValuesIn(policy_kinds()), [](const auto& kind) {
-  std::string name = kind.param;
-  for (char& c : name) c = c == '/' || c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Policies, Agreement, testing::ValuesIn(policy_kinds()),
+                         [](const auto& kind) {
+                           std::string name = kind.param;
+                           for (char& c : name) c = c == '/' || c == '-' ? '_' : c;
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace smartmig

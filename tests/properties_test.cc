@@ -1,5 +1,5 @@
-// What must hold in every run, whatever the policy: checked at every instant by an auditor that looks at the state from
-// outside and keeps its own books.
+// What must hold in every run, whatever the policy: checked at every instant by an auditor that
+// looks at the state from outside and keeps its own books.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -16,7 +16,10 @@ namespace {
 class Auditor {
  public:
   Auditor(const Engine& engine, const RandomCase& random)
-      : engine_(engine), fleet_(engine.state().fleet()), random_(random), books_(random.jobs.jobs.size()) {
+      : engine_(engine),
+        fleet_(engine.state().fleet()),
+        random_(random),
+        books_(random.jobs.jobs.size()) {
     time_us_ = engine.begin_us();
   }
 
@@ -31,21 +34,24 @@ class Auditor {
   void finish() {
     for (std::size_t j = 0; j < books_.size(); ++j) {
       const Job& job = random_.jobs.jobs[j];
-      EXPECT_GE(engine_.finish_us()[j], job.submit_us) << "job " << j << " was lost or ended before its release";
+      EXPECT_GE(engine_.finish_us()[j], job.submit_us)
+          << "job " << j << " was lost or ended before its release";
       // Each stretch of a job rounds its end to a microsecond.
-      const double rounding = 1e-9 + 2.0 * (books_[j].stretches + 1) / static_cast<double>(shortest_us(job));
+      const double rounding =
+          1e-9 + 2.0 * (books_[j].stretches + 1) / static_cast<double>(shortest_us(job));
       EXPECT_NEAR(books_[j].done, 1, rounding) << "work done is not work asked, job " << j;
     }
     if (!engine_.state().costs().real_power) {
-      EXPECT_NEAR(energy_j_, engine_.state().power().energy_j(engine_.end_us()), 1e-6 * (1 + energy_j_));
+      EXPECT_NEAR(energy_j_, engine_.state().power().energy_j(engine_.end_us()),
+                  1e-6 * (1 + energy_j_));
     }
     check_records();
   }
 
  private:
   struct Book {
-    double done = 0;       // Saved work.
-    double stretch = 0;    // Work since the last start.
+    double done = 0;     // Saved work.
+    double stretch = 0;  // Work since the last start.
     SliceId slice = kNone;
     TimeUs begin_us = 0;
     int stretches = 0;
@@ -67,7 +73,8 @@ class Auditor {
   void pass_time(TimeUs now) {
     const double seconds = to_s(now - time_us_);
     for (GpuIndex gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
-      if (up_.size() > gpu && up_[gpu]) energy_j_ += seconds * fleet_.board(gpu).power.busy_w[busy_[gpu]];
+      if (up_.size() > gpu && up_[gpu])
+        energy_j_ += seconds * fleet_.board(gpu).power.busy_w[busy_[gpu]];
       if (up_.size() <= gpu) energy_j_ += seconds * fleet_.board(gpu).power.busy_w[0];
     }
     const State& state = engine_.state();
@@ -75,13 +82,16 @@ class Auditor {
       Book& book = books_[j];
       if (book.slice == kNone) continue;
       const TimeUs from = std::max(time_us_, book.begin_us);
-      if (now > from && !saving_.contains(j)) book.stretch += static_cast<double>(now - from) / full_us_[j];
+      if (now > from && !saving_.contains(j))
+        book.stretch += static_cast<double>(now - from) / full_us_[j];
       const JobState& job = state.job_state(j);
-      const bool still_there = (job.status == JobStatus::kRunning || job.status == JobStatus::kSaving) &&
-                               job.slice == book.slice && restart_us(job) == book.begin_us;
+      const bool still_there =
+          (job.status == JobStatus::kRunning || job.status == JobStatus::kSaving) &&
+          job.slice == book.slice && restart_us(job) == book.begin_us;
       if (still_there) continue;
       // A completion counts although its GPU fails at the same time.
-      const bool lost = failed_now(fleet_.gpu_of(book.slice), now) && job.status != JobStatus::kDone;
+      const bool lost =
+          failed_now(fleet_.gpu_of(book.slice), now) && job.status != JobStatus::kDone;
       if (!lost) book.done += book.stretch;
       book.stretch = 0;
       book.slice = kNone;
@@ -101,8 +111,10 @@ class Auditor {
     up_.assign(fleet_.gpu_count(), false);
     for (GpuIndex gpu = 0; gpu < fleet_.gpu_count(); ++gpu) {
       up_[gpu] = state.gpu(gpu).up;
-      ASSERT_TRUE(is_legal(fleet_.board(gpu), state.gpu(gpu).present)) << "illegal layout on GPU " << gpu;
-      ASSERT_TRUE(is_legal(fleet_.board(gpu), state.gpu(gpu).target)) << "illegal target on GPU " << gpu;
+      ASSERT_TRUE(is_legal(fleet_.board(gpu), state.gpu(gpu).present))
+          << "illegal layout on GPU " << gpu;
+      ASSERT_TRUE(is_legal(fleet_.board(gpu), state.gpu(gpu).target))
+          << "illegal target on GPU " << gpu;
     }
   }
 
@@ -119,7 +131,8 @@ class Auditor {
       ASSERT_TRUE(state.gpu(gpu).present >> slice.slot & 1) << "a job on a slice that is not there";
       ASSERT_EQ(state.job_state(slice.job).slice, id);
       ASSERT_GE(state.now(), job.submit_us) << "job " << slice.job << " runs before its release";
-      ASSERT_TRUE(fleet_.kinds_for(job) >> slice.kind & 1) << "job " << slice.job << " does not run on this slice";
+      ASSERT_TRUE(fleet_.kinds_for(job) >> slice.kind & 1)
+          << "job " << slice.job << " does not run on this slice";
       busy_[gpu] += fleet_.kinds()[slice.kind].compute;
       ASSERT_LE(busy_[gpu], fleet_.board(gpu).compute_slices);
       Book& book = books_[slice.job];
@@ -139,7 +152,8 @@ class Auditor {
     }
   }
 
-  // The records tell the same story: power steps integrate to the energy, job shares do not exceed it.
+  // The records tell the same story: power steps integrate to the energy, job shares do not exceed
+  // it.
   void check_records() {
     const Records& records = *engine_.records();
     std::vector<TimeUs> since(fleet_.gpu_count(), engine_.begin_us());
@@ -154,7 +168,8 @@ class Auditor {
       since[step.gpu] = step.at_us;
       watts[step.gpu] = step.watts;
     }
-    for (GpuIndex gpu = 0; gpu < fleet_.gpu_count(); ++gpu) sum += watts[gpu] * to_s(engine_.end_us() - since[gpu]);
+    for (GpuIndex gpu = 0; gpu < fleet_.gpu_count(); ++gpu)
+      sum += watts[gpu] * to_s(engine_.end_us() - since[gpu]);
     const double energy = engine_.state().power().energy_j(engine_.end_us());
     EXPECT_NEAR(sum, energy, 1e-6 * (1 + energy)) << "power steps do not integrate to the energy";
     double shares = 0;
@@ -196,7 +211,8 @@ TEST(Properties, HoldAtEveryInstantOfEveryRun) {
     const RandomCase random = random_case(11, static_cast<std::uint64_t>(i));
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
-    Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(), options_of(random));
+    Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(),
+                  options_of(random));
     Auditor auditor(engine, random);
     while (engine.step() && !HasFatalFailure()) auditor.look();
     ASSERT_EQ(engine.completed(), random.jobs.jobs.size());
@@ -210,7 +226,8 @@ TEST(Properties, ACopiedEngineGoesOnLikeTheOriginal) {
     const RandomCase random = random_case(13, static_cast<std::uint64_t>(i));
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
-    Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(), options_of(random));
+    Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(),
+                  options_of(random));
     for (int step = i % 7; step > 0 && engine.step(); --step) {
     }
     Engine copy = engine;
@@ -220,20 +237,23 @@ TEST(Properties, ACopiedEngineGoesOnLikeTheOriginal) {
     while (copy.step()) {
     }
     ASSERT_TRUE(std::ranges::equal(engine.finish_us(), copy.finish_us()));
-    ASSERT_EQ(engine.state().power().energy_j(engine.end_us()), copy.state().power().energy_j(copy.end_us()));
+    ASSERT_EQ(engine.state().power().energy_j(engine.end_us()),
+              copy.state().power().energy_j(copy.end_us()));
     ASSERT_EQ(engine.state().preemptions(), copy.state().preemptions());
     ASSERT_EQ(engine.repartitions(), copy.repartitions());
   }
 }
 
-// A piece of work in a fixed order on one slice: the job runs until `until` of its work is left, then makes way.
+// A piece of work in a fixed order on one slice: the job runs until `until` of its work is left,
+// then makes way.
 struct Piece {
   JobIndex job = 0;
   double until = 0;
 };
 
-// Plays the pieces on the slices of `to`, after a change from layout `from`, with no policy: each piece starts as soon as
-// its slice is there and free, its job released and its last piece saved. Returns the end of each job.
+// Plays the pieces on the slices of `to`, after a change from layout `from`, with no policy: each
+// piece starts as soon as its slice is there and free, its job released and its last piece saved.
+// Returns the end of each job.
 std::vector<TimeUs> play(const Fleet& fleet, const std::vector<Job>& jobs, SlotSet from, SlotSet to,
                          const std::map<int, std::vector<Piece>>& script, const Costs& costs) {
   State::Options options;
@@ -245,7 +265,9 @@ std::vector<TimeUs> play(const Fleet& fleet, const std::vector<Job>& jobs, SlotS
   std::map<int, std::size_t> next;
   std::vector<TimeUs> ends(jobs.size(), -1);
   std::vector<bool> arrived(jobs.size(), false);
-  const auto slice_of = [&](int slot) { return fleet.slice_at(0, fleet.board(0).slots[slot].start); };
+  const auto slice_of = [&](int slot) {
+    return fleet.slice_at(0, fleet.board(0).slots[slot].start);
+  };
   TimeUs now = 0;
   TimeUs operation_end = state.advance(0);
   for (;;) {
@@ -268,7 +290,8 @@ std::vector<TimeUs> play(const Fleet& fleet, const std::vector<Job>& jobs, SlotS
       TimeUs stop = slice.end_us;
       if (job.status == JobStatus::kRunning && pieces[at].until > 0) {
         const double length = static_cast<double>(slice.end_us - slice.begin_us);
-        stop = slice.begin_us + std::llround(length * std::max(0.0, 1 - pieces[at].until / job.left));
+        stop =
+            slice.begin_us + std::llround(length * std::max(0.0, 1 - pieces[at].until / job.left));
         stop = std::max(stop, now + 1);
       }
       soonest = std::min(soonest, stop);
@@ -293,8 +316,10 @@ std::vector<TimeUs> play(const Fleet& fleet, const std::vector<Job>& jobs, SlotS
         ++next[slot];
       } else if (pieces[next[slot]].until > 0) {
         const double length = static_cast<double>(slice.end_us - slice.begin_us);
-        const double share = std::max(0.0, 1 - pieces[next[slot]].until / state.job_state(index).left);
-        if (now >= std::max(slice.begin_us + TimeUs{std::llround(length * share)}, slice.begin_us + 1) &&
+        const double share =
+            std::max(0.0, 1 - pieces[next[slot]].until / state.job_state(index).left);
+        if (now >= std::max(slice.begin_us + TimeUs{std::llround(length * share)},
+                            slice.begin_us + 1) &&
             state.stop(index) == kNever) {
           ++next[slot];  // Saved in no time.
         }

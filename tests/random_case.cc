@@ -15,9 +15,9 @@ const T& pick(Random& random, const std::vector<T>& from) {
 }
 
 const std::vector<std::string>& fleets() {
-  static const std::vector<std::string> all = {"1xA100-40GB", "2xA100-40GB",           "3xA100-40GB",
-                                               "1xA30",       "1xA100-40GB+1xH100-80GB", "1xA100-40GB+1xA30",
-                                               "1xH200-141GB", "2xA30+1xA100-80GB"};
+  static const std::vector<std::string> all = {
+      "1xA100-40GB",       "2xA100-40GB",  "3xA100-40GB",      "1xA30", "1xA100-40GB+1xH100-80GB",
+      "1xA100-40GB+1xA30", "1xH200-141GB", "2xA30+1xA100-80GB"};
   return all;
 }
 
@@ -28,7 +28,8 @@ std::string random_layout(Random& random, const Board& board) {
 
 std::vector<std::string> random_layouts(Random& random, const Fleet& fleet) {
   std::vector<std::string> list;
-  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) list.push_back(random_layout(random, fleet.board(gpu)));
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
+    list.push_back(random_layout(random, fleet.board(gpu)));
   return list;
 }
 
@@ -37,11 +38,17 @@ Job random_job(Random& random, TimeUs submit_us, int largest_size) {
   Job job;
   job.submit_us = submit_us;
   job.kind = random.below(2) ? JobKind::kTraining : JobKind::kInference;
-  const double base_s = random.below(4) == 0 ? random.uniform(0.5, 300) : static_cast<double>(1 + random.below(40)) * 5;
+  const double base_s = random.below(4) == 0 ? random.uniform(0.5, 300)
+                                             : static_cast<double>(1 + random.below(40)) * 5;
   static const std::vector<std::array<double, kSizeCount>> kSpeeds = {
-      {1, 2, 3, 4, 7}, {1, 4.1 / 2.2, 5.8 / 2.2, 7.1 / 2.2, 10.5 / 2.2}, {1, 2, 3, 3, 3}, {1, 0.9, 1.2, 1.1, 1.3}, {1, 1, 1, 1, 1}};
+      {1, 2, 3, 4, 7},
+      {1, 4.1 / 2.2, 5.8 / 2.2, 7.1 / 2.2, 10.5 / 2.2},
+      {1, 2, 3, 3, 3},
+      {1, 0.9, 1.2, 1.1, 1.3},
+      {1, 1, 1, 1, 1}};
   const auto& speed = pick(random, kSpeeds);
-  for (int size = 0; size < kSizeCount; ++size) job.time_us[size] = std::max<TimeUs>(1, to_us(base_s / speed[size]));
+  for (int size = 0; size < kSizeCount; ++size)
+    job.time_us[size] = std::max<TimeUs>(1, to_us(base_s / speed[size]));
   // Some sizes are missing, never the largest of the fleet: every policy must be able to finish.
   for (int size = 0; size < largest_size; ++size) {
     if (random.below(10) == 0) job.time_us[size] = 0;
@@ -50,23 +57,27 @@ Job random_job(Random& random, TimeUs submit_us, int largest_size) {
   const double slack = static_cast<double>(random.below(5)) * 0.5;
   const TimeUs reference = job.time_us[largest_size];
   job.deadline_us = submit_us + std::llround(slack * static_cast<double>(reference));
-  if (random.below(8) == 0) job.preemptible = random.below(2) ? Preemptible::kYes : Preemptible::kNo;
+  if (random.below(8) == 0)
+    job.preemptible = random.below(2) ? Preemptible::kYes : Preemptible::kNo;
   if (random.below(6) == 0) job.checkpoint_ms = static_cast<std::int32_t>(random.below(8)) * 1000;
   if (random.below(6) == 0) job.restore_ms = static_cast<std::int32_t>(random.below(8)) * 1000;
   return job;
 }
 
-void add_failures(Random& random, const Fleet& fleet, TimeUs span_us, std::vector<GpuEvent>& events) {
+void add_failures(Random& random, const Fleet& fleet, TimeUs span_us,
+                  std::vector<GpuEvent>& events) {
   TimeUs at = 0;
   for (int i = 0; i < 3; ++i) {
     at += to_us(static_cast<double>(random.below(60)) * 5);
     const auto gpu = static_cast<GpuIndex>(random.below(fleet.gpu_count()));
     events.push_back({at, gpu, true});
     at += to_us(static_cast<double>(1 + random.below(60)) * 5);
-    if (at < span_us || random.below(2)) events.push_back({at, gpu, random.below(8) != 0 ? false : true});
+    if (at < span_us || random.below(2))
+      events.push_back({at, gpu, random.below(8) != 0 ? false : true});
   }
   // All return in the end, so that every job can run.
-  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) events.push_back({at + kMinuteUs, gpu, false});
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
+    events.push_back({at + kMinuteUs, gpu, false});
 }
 
 }  // namespace
@@ -74,8 +85,9 @@ void add_failures(Random& random, const Fleet& fleet, TimeUs span_us, std::vecto
 std::vector<std::string> policy_kinds() {
   std::vector<std::string> kinds = joint_names();
   for (const std::string& placer : placer_names()) kinds.push_back("static/" + placer);
-  for (const char* kind : {"none/edf", "day-night/cedf", "day-night/first-fit", "count/cedf", "count/edf",
-                           "count/slowest-on-time", "none/shortest-remaining", "count/least-laxity"}) {
+  for (const char* kind :
+       {"none/edf", "day-night/cedf", "day-night/first-fit", "count/cedf", "count/edf",
+        "count/slowest-on-time", "none/shortest-remaining", "count/least-laxity"}) {
     kinds.push_back(kind);
   }
   return kinds;
@@ -86,7 +98,8 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
   RandomCase result;
   result.fleet = pick(random, fleets());
   const Fleet fleet = Fleet::parse(result.fleet).value();
-  const std::string kind = policy_kind.empty() ? pick(random, policy_kinds()) : std::string(policy_kind);
+  const std::string kind =
+      policy_kind.empty() ? pick(random, policy_kinds()) : std::string(policy_kind);
   const std::size_t slash = kind.find('/');
   result.partitioner = kind.substr(0, slash);
   if (slash != std::string::npos) result.placer = kind.substr(slash + 1);
@@ -96,13 +109,15 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
     result.policy = fmt::format("static:{}/{}", fmt::join(result.layouts[0], ","), result.placer);
   } else if (result.partitioner == "day-night") {
     result.layouts = {random_layouts(random, fleet), random_layouts(random, fleet)};
-    result.times_us = {kMinuteUs * static_cast<TimeUs>(random.below(3)), kMinuteUs * static_cast<TimeUs>(3 + random.below(5))};
+    result.times_us = {kMinuteUs * static_cast<TimeUs>(random.below(3)),
+                       kMinuteUs * static_cast<TimeUs>(3 + random.below(5))};
     result.policy = fmt::format("day-night:0:0{}={}+0:0{}={}/{}", result.times_us[0] / kMinuteUs,
                                 fmt::join(result.layouts[0], ","), result.times_us[1] / kMinuteUs,
                                 fmt::join(result.layouts[1], ","), result.placer);
   }
   result.costs = pick(random, std::vector<std::string>{"free", "paper", "real"});
-  result.preemption = pick(random, std::vector{Preemption::kFree, Preemption::kCheckpoint, Preemption::kOff});
+  result.preemption =
+      pick(random, std::vector{Preemption::kFree, Preemption::kCheckpoint, Preemption::kOff});
   if (random.below(4) == 0) result.sigma = 0.4;
 
   // With fixed layouts a job must fit what is there; then it gets every size and no memory need.
@@ -126,15 +141,20 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
 }
 
 std::string RandomCase::describe() const {
-  std::string text = fmt::format("{} {} costs {} preemption {} sigma {}\n", fleet, policy, costs, to_string(preemption), sigma);
+  std::string text = fmt::format("{} {} costs {} preemption {} sigma {}\n", fleet, policy, costs,
+                                 to_string(preemption), sigma);
   for (std::size_t i = 0; i < jobs.jobs.size(); ++i) {
     const Job& job = jobs.jobs[i];
-    text += fmt::format("  job {} submit {} deadline {} times {} memory {} kind {} preemptible {} save {} restore {}\n", i,
-                        job.submit_us, job.deadline_us, fmt::join(job.time_us, " "), job.memory_mib,
-                        static_cast<int>(job.kind), static_cast<int>(job.preemptible), job.checkpoint_ms, job.restore_ms);
+    text += fmt::format(
+        "  job {} submit {} deadline {} times {} memory {} kind {} preemptible {} save {} restore "
+        "{}\n",
+        i, job.submit_us, job.deadline_us, fmt::join(job.time_us, " "), job.memory_mib,
+        static_cast<int>(job.kind), static_cast<int>(job.preemptible), job.checkpoint_ms,
+        job.restore_ms);
   }
   for (const GpuEvent& event : events) {
-    text += fmt::format("  {} gpu {} at {}\n", event.fail ? "fail" : "return", event.gpu, event.at_us);
+    text +=
+        fmt::format("  {} gpu {} at {}\n", event.fail ? "fail" : "return", event.gpu, event.at_us);
   }
   return text;
 }

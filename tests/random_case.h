@@ -1,5 +1,6 @@
-// Random small cases for the engine: a fleet, a job table, a policy, costs, preemption, failures. Numbers are chosen so
-// that ties, equal instants, tight deadlines and jobs that fit only some slices are common.
+// Random small cases for the engine: a fleet, a job table, a policy, costs, preemption, failures.
+// Numbers are chosen so that ties, equal instants, tight deadlines and jobs that fit only some
+// slices are common.
 #pragma once
 
 #include <optional>
@@ -29,7 +30,8 @@ struct RandomCase {
   std::string describe() const;
 };
 
-// Case number `number` of a seed: the same on every machine. Empty strings leave the choice to chance.
+// Case number `number` of a seed: the same on every machine. Empty strings leave the choice to
+// chance.
 RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_view policy_kind = "");
 
 // All kinds of policies that random_case() knows: "none/edf", "static/cedf", "greedy", ...

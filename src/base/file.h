@@ -1,5 +1,6 @@
-// Whole files in and out. Reading unpacks gzip (by its first two bytes, not by the name); writing goes to a
-// file beside the target and is renamed over it, so that a run that fails half-way leaves nothing behind.
+// Whole files in and out. Reading unpacks gzip (by its first two bytes, not by the name); writing
+// goes to a file beside the target and is renamed over it, so that a run that fails half-way leaves
+// nothing behind.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A line of progress on standard error, only on a terminal and only for work that lasts over two seconds.
-// Safe to call from several threads.
+// A line of progress on standard error, only on a terminal and only for work that lasts over two
+// seconds. Safe to call from several threads.
 #pragma once
 
 #include <atomic>

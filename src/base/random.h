@@ -1,7 +1,9 @@
-// Random numbers that are the same on every machine. A stream has a seed, a name and a number: draws from
+// Random numbers that are the same on every machine. A stream has a seed, a name and a number:
+// draws from
 // ("arrivals", day 3) never depend on how many were taken from ("deadlines", day 3) or from day 2.
-// The generator is xoshiro256++ (Blackman and Vigna 2019) seeded by splitmix64; the distributions are ours
-// because those of the standard library differ between implementations. Not for more than one thread.
+// The generator is xoshiro256++ (Blackman and Vigna 2019) seeded by splitmix64; the distributions
+// are ours because those of the standard library differ between implementations. Not for more than
+// one thread.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,8 @@
 namespace smartmig {
 
 struct Error {
-  std::string message;  // One line, no trailing stop, names the file, line and field where there are any.
+  std::string
+      message;  // One line, no trailing stop, names the file, line and field where there are any.
 };
 
 template <class T>

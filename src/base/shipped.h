@@ -1,4 +1,5 @@
-// The files of data/, compiled into the program so that it finds its defaults wherever it is installed.
+// The files of data/, compiled into the program so that it finds its defaults wherever it is
+// installed.
 #pragma once
 
 #include <span>

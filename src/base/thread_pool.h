@@ -1,5 +1,6 @@
-// Runs body(i) for i in 0..count-1 on a number of threads. Which thread runs which i is not defined, so a
-// body writes only to what belongs to its i; then the result is the same on any number of threads.
+// Runs body(i) for i in 0..count-1 on a number of threads. Which thread runs which i is not
+// defined, so a body writes only to what belongs to its i; then the result is the same on any
+// number of threads.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The command line: parse, call, print. Each subcommand has a file of its own and an add_ function that puts it
-// into the parser; nothing here decides anything.
+// The command line: parse, call, print. Each subcommand has a file of its own and an add_ function
+// that puts it into the parser; nothing here decides anything.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,8 @@ void add_simulate(CLI::App& app, Action& action);
 void add_compare(CLI::App& app, Action& action);
 void add_search_static(CLI::App& app, Action& action);
 
-// Prints "smartmig: MESSAGE" on standard error and returns 2, or 1 where the input was good and the run failed.
+// Prints "smartmig: MESSAGE" on standard error and returns 2, or 1 where the input was good and the
+// run failed.
 int bad_input(std::string_view message);
 int failed(std::string_view message);
 

@@ -1,6 +1,6 @@
-// Many sets of numbers 0..n-1 in one allocation, each with constant-time insert, erase and "least member": one bit
-// for each number, and above each 64 words one word that says which of them are not zero. Up to 64 numbers a set is a
-// single word; three levels hold 262,144.
+// Many sets of numbers 0..n-1 in one allocation, each with constant-time insert, erase and "least
+// member": one bit for each number, and above each 64 words one word that says which of them are
+// not zero. Up to 64 numbers a set is a single word; three levels hold 262,144.
 //
 // Invariant: in each set, bit i of level k+1 is set exactly when word i of level k is not zero.
 #pragma once
@@ -59,7 +59,8 @@ class BitForest {
   std::uint32_t first_of(std::size_t set, std::uint64_t which) const {
     if (depth_ == 1) {
       std::uint64_t word = 0;
-      for (; which; which &= which - 1) word |= words_[set + static_cast<std::size_t>(std::countr_zero(which))];
+      for (; which; which &= which - 1)
+        word |= words_[set + static_cast<std::size_t>(std::countr_zero(which))];
       return word ? static_cast<std::uint32_t>(std::countr_zero(word)) : UINT32_MAX;
     }
     std::uint32_t best = UINT32_MAX;
@@ -72,7 +73,8 @@ class BitForest {
 
   // The least member, or UINT32_MAX.
   std::uint32_t first(std::size_t set) const {
-    if (depth_ == 1) return words_[set] ? static_cast<std::uint32_t>(std::countr_zero(words_[set])) : UINT32_MAX;
+    if (depth_ == 1)
+      return words_[set] ? static_cast<std::uint32_t>(std::countr_zero(words_[set])) : UINT32_MAX;
     const std::uint64_t* base = &words_[set * words_per_set_];
     if (base[offsets_[depth_ - 1]] == 0) return UINT32_MAX;
     std::uint32_t i = 0;

@@ -18,9 +18,12 @@ Result<Preemption> parse_preemption(std::string_view text) {
 
 std::string_view to_string(Preemption preemption) {
   switch (preemption) {
-    case Preemption::kFree: return "free";
-    case Preemption::kCheckpoint: return "checkpoint";
-    case Preemption::kOff: return "none";
+    case Preemption::kFree:
+      return "free";
+    case Preemption::kCheckpoint:
+      return "checkpoint";
+    case Preemption::kOff:
+      return "none";
   }
   return "";
 }
@@ -63,18 +66,21 @@ Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) 
   costs.name = name;
   std::optional<Error> error;
   // Reads a number in [0, high], keeping `value` where the field is absent.
-  const auto number = [&](const nlohmann::json& object, const char* field, double high, double value) {
+  const auto number = [&](const nlohmann::json& object, const char* field, double high,
+                          double value) {
     if (!object.contains(field)) return value;
     const auto& found = object[field];
     if (!found.is_number() || !(found.get<double>() >= 0) || found.get<double>() > high) {
-      if (!error) error = Error{fmt::format("{}: {}: found {}, expected a number from 0 to {}", name, field, found.dump(), high)};
+      if (!error)
+        error = Error{fmt::format("{}: {}: found {}, expected a number from 0 to {}", name, field,
+                                  found.dump(), high)};
       return value;
     }
     return found.get<double>();
   };
-  static const std::string kFields[] = {"about",        "name",         "operation_scale",    "deadline_cut_s", "save_restore",
-                                        "checkpoint_s", "restore_s",    "real_power",         "power_down_after_s",
-                                        "off_w"};
+  static const std::string kFields[] = {
+      "about",        "name",      "operation_scale", "deadline_cut_s",     "save_restore",
+      "checkpoint_s", "restore_s", "real_power",      "power_down_after_s", "off_w"};
   for (const auto& [field, value] : root.items()) {
     if (std::find(std::begin(kFields), std::end(kFields), field) == std::end(kFields)) {
       return fail("{}: unknown field '{}'{}", name, field, suggestion(field, kFields));
@@ -92,10 +98,19 @@ Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) 
   costs.real_power = root.value("real_power", false);
   for (const char* field : {"checkpoint_s", "restore_s"}) {
     if (!root.contains(field)) continue;
-    if (!root[field].is_object()) return fail("{}: {}: expected an object with inference and training", name, field);
+    if (!root[field].is_object())
+      return fail("{}: {}: expected an object with inference and training", name, field);
+    static const std::string kKinds[] = {"inference", "training"};
+    for (const auto& [kind, value] : root[field].items()) {
+      if (std::find(std::begin(kKinds), std::end(kKinds), kind) == std::end(kKinds)) {
+        return fail("{}: {}: unknown field '{}'{}", name, field, kind, suggestion(kind, kKinds));
+      }
+    }
     auto& target = field[0] == 'c' ? costs.checkpoint_ms : costs.restore_ms;
-    target[0] = static_cast<std::int32_t>(std::lround(1000 * number(root[field], "inference", 1e6, 0)));
-    target[1] = static_cast<std::int32_t>(std::lround(1000 * number(root[field], "training", 1e6, 0)));
+    target[0] =
+        static_cast<std::int32_t>(std::lround(1000 * number(root[field], "inference", 1e6, 0)));
+    target[1] =
+        static_cast<std::int32_t>(std::lround(1000 * number(root[field], "training", 1e6, 0)));
   }
   if (root.contains("power_down_after_s")) {
     costs.power_down_after_us = to_us(number(root, "power_down_after_s", kMaxSeconds, 0));
@@ -107,13 +122,15 @@ Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) 
 
 TimeUs Costs::checkpoint_us(const Job& job) const {
   if (!save_restore) return 0;
-  const auto ms = job.checkpoint_ms == kByCostModel ? checkpoint_ms[static_cast<int>(job.kind)] : job.checkpoint_ms;
+  const auto ms = job.checkpoint_ms == kByCostModel ? checkpoint_ms[static_cast<int>(job.kind)]
+                                                    : job.checkpoint_ms;
   return TimeUs{ms} * 1000;
 }
 
 TimeUs Costs::restore_us(const Job& job) const {
   if (!save_restore) return 0;
-  const auto ms = job.restore_ms == kByCostModel ? restore_ms[static_cast<int>(job.kind)] : job.restore_ms;
+  const auto ms =
+      job.restore_ms == kByCostModel ? restore_ms[static_cast<int>(job.kind)] : job.restore_ms;
   return TimeUs{ms} * 1000;
 }
 

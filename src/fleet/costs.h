@@ -1,5 +1,6 @@
-// What moves cost: `free` (nothing), `paper` (4 s off deadlines), `real` (what hardware takes), or a JSON file
-// (docs/formats/costs.md). Times of slice operations and power are the boards'; here is whether they count.
+// What moves cost: `free` (nothing), `paper` (4 s off deadlines), `real` (what hardware takes), or
+// a JSON file (docs/formats/costs.md). Times of slice operations and power are the boards'; here is
+// whether they count.
 #pragma once
 
 #include <array>
@@ -21,11 +22,13 @@ struct Costs {
   std::string name = "free";
   double operation_scale = 0;  // Times the boards' create and destroy times.
   TimeUs deadline_cut_us = 0;  // Off the deadline of jobs placed on a GPU as its layout changes.
-  bool save_restore = false;   // Checkpoints take time: the job's columns, or else these, by JobKind.
+  bool save_restore =
+      false;  // Checkpoints take time: the job's columns, or else these, by JobKind.
   std::array<std::int32_t, 2> checkpoint_ms{};
   std::array<std::int32_t, 2> restore_ms{};
   bool real_power = false;  // Two idle levels, and boards measured job by job.
-  // Boards may be switched off: after this long without a job a board draws off_w until its next one.
+  // Boards may be switched off: after this long without a job a board draws off_w until its next
+  // one.
   std::optional<TimeUs> power_down_after_us;
   double off_w = 0;
 

@@ -13,7 +13,8 @@ namespace {
 constexpr std::int64_t kMaxGpus = 4'000'000;
 
 // One term, "4xA100-40GB" or "A100-40GB", added to `gpus`.
-Result<void> add_term(std::string_view term, const BoardTable& boards, std::vector<const Board*>& gpus) {
+Result<void> add_term(std::string_view term, const BoardTable& boards,
+                      std::vector<const Board*>& gpus) {
   std::int64_t count = 1;
   std::string_view name = term;
   const std::size_t x = term.find('x');
@@ -85,9 +86,12 @@ Result<Fleet> Fleet::make(std::vector<const Board*> gpus) {
     slots.fill(kNoKind);
     for (std::size_t p = 0; p < board.profiles.size(); ++p) {
       const Profile& profile = board.profiles[p];
-      // Media and graphics variants compute like their base profile; jobs here ask for compute and memory only.
-      if (profile.kind != ProfileKind::kBase && profile.kind != ProfileKind::kDoubleMemory) continue;
-      if (fleet.kinds_.size() == kMaxKinds) return fail("fleet: over {} kinds of slices, use fewer boards", kMaxKinds);
+      // Media and graphics variants compute like their base profile; jobs here ask for compute and
+      // memory only.
+      if (profile.kind != ProfileKind::kBase && profile.kind != ProfileKind::kDoubleMemory)
+        continue;
+      if (fleet.kinds_.size() == kMaxKinds)
+        return fail("fleet: over {} kinds of slices, use fewer boards", kMaxKinds);
       const int size = size_index(profile.compute_slices);
       SM_CHECK(size >= 0);
       SliceKind kind;
@@ -168,11 +172,13 @@ Result<std::vector<SlotSet>> parse_layout_list(std::string_view text, const Flee
       term = term.substr(0, star);
     }
     for (std::int64_t i = 0; i < times; ++i) {
-      if (list.size() == gpus) return fail("layouts: more than the fleet's {} GPUs in '{}'", gpus, text);
+      if (list.size() == gpus)
+        return fail("layouts: more than the fleet's {} GPUs in '{}'", gpus, text);
       auto set = parse_layout(fleet.board(static_cast<GpuIndex>(list.size())), term);
       if (!set) return pass_on(set);
       for (SlotSet rest = *set; rest; rest &= rest - 1) {
-        if (fleet.kind_of_slot(static_cast<GpuIndex>(list.size()), std::countr_zero(rest)) == kNoKind) {
+        if (fleet.kind_of_slot(static_cast<GpuIndex>(list.size()), std::countr_zero(rest)) ==
+            kNoKind) {
           return fail("layouts: found '{}', expected base or double-memory profiles only", term);
         }
       }
@@ -180,8 +186,9 @@ Result<std::vector<SlotSet>> parse_layout_list(std::string_view text, const Flee
     }
   }
   if (list.size() < gpus) {
-    return fail("layouts: {} given for {} GPUs in '{}', expected one for each (LAYOUT*COUNT repeats)", list.size(), gpus,
-                text);
+    return fail(
+        "layouts: {} given for {} GPUs in '{}', expected one for each (LAYOUT*COUNT repeats)",
+        list.size(), gpus, text);
   }
   return list;
 }

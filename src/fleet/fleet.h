@@ -1,7 +1,8 @@
-// The fleet: which board each GPU is, and the kinds of slices its boards can have. Never changes during a run.
+// The fleet: which board each GPU is, and the kinds of slices its boards can have. Never changes
+// during a run.
 //
-// A slice is named by one number, gpu * stride + first memory slice: it stays the same as long as the slice
-// exists, whatever happens to its neighbours, and sorts by GPU, then position.
+// A slice is named by one number, gpu * stride + first memory slice: it stays the same as long as
+// the slice exists, whatever happens to its neighbours, and sorts by GPU, then position.
 #pragma once
 
 #include <array>
@@ -41,7 +42,8 @@ struct SliceKind {
 class Fleet {
  public:
   // "8xA100-40GB", "4xA100-40GB+4xH100-80GB", or a file with one such term a line (# comments).
-  static Result<Fleet> parse(std::string_view spec, const BoardTable& boards = BoardTable::shipped());
+  static Result<Fleet> parse(std::string_view spec,
+                             const BoardTable& boards = BoardTable::shipped());
   static Result<Fleet> make(std::vector<const Board*> gpus);
 
   GpuIndex gpu_count() const { return static_cast<GpuIndex>(gpu_board_.size()); }
@@ -53,7 +55,9 @@ class Fleet {
   SliceId slice_count() const { return gpu_count() * stride_; }
   std::uint32_t stride() const { return stride_; }
   GpuIndex gpu_of(SliceId slice) const { return slice >> stride_bits_; }
-  SliceId slice_at(GpuIndex gpu, std::uint32_t start) const { return (gpu << stride_bits_) + start; }
+  SliceId slice_at(GpuIndex gpu, std::uint32_t start) const {
+    return (gpu << stride_bits_) + start;
+  }
   std::uint32_t start_of(SliceId slice) const { return slice & (stride_ - 1); }
   KindIndex kind_of_slot(GpuIndex gpu, int slot) const { return slot_kind_[gpu_board_[gpu]][slot]; }
 
@@ -70,16 +74,19 @@ class Fleet {
     }
     return set;
   }
-  // Kinds on which every job takes as long as on this one: the same size on boards of the same speed.
+  // Kinds on which every job takes as long as on this one: the same size on boards of the same
+  // speed.
   KindSet twins(int kind) const { return twins_[kind]; }
-  // Whether the job is faster on every kind of a larger index (but for twins), on those it runs on. True of most jobs on
-  // fleets of one board, and then the fastest of several kinds is simply the last.
+  // Whether the job is faster on every kind of a larger index (but for twins), on those it runs on.
+  // True of most jobs on fleets of one board, and then the fastest of several kinds is simply the
+  // last.
   bool faster_by_index(const Job& job) const;
   // The full time on a kind on which it runs, in microseconds.
   double full_us(const Job& job, KindIndex kind) const {
     return static_cast<double>(job.time_us[kinds_[kind].size]) * kinds_[kind].time_factor;
   }
-  // The least full time over the kinds of each size that are base profiles; 0 where it runs on none.
+  // The least full time over the kinds of each size that are base profiles; 0 where it runs on
+  // none.
   std::array<double, kSizeCount> best_times(const Job& job) const;
 
   // "8xA100-40GB"
@@ -89,15 +96,16 @@ class Fleet {
   std::vector<const Board*> boards_;  // Distinct, in order of first use.
   std::vector<std::uint8_t> gpu_board_;
   std::vector<SliceKind> kinds_;
-  std::vector<KindSet> twins_;  // By kind.
+  std::vector<KindSet> twins_;                        // By kind.
   std::vector<std::array<KindIndex, 64>> slot_kind_;  // By board, slot.
-  std::uint32_t stride_ = 8;  // A power of two.
+  std::uint32_t stride_ = 8;                          // A power of two.
   std::uint32_t stride_bits_ = 3;
   int compute_slices_ = 0;
   int largest_size_ = 0;
 };
 
-// "7,4-3*4,3-2-2*3": one layout for each GPU of the fleet, as sets of slots. Errors: an illegal layout, too few or too many.
+// "7,4-3*4,3-2-2*3": one layout for each GPU of the fleet, as sets of slots. Errors: an illegal
+// layout, too few or too many.
 Result<std::vector<SlotSet>> parse_layout_list(std::string_view text, const Fleet& fleet);
 
 }  // namespace smartmig

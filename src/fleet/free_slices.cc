@@ -12,13 +12,16 @@ class Ranking {
   void finish() {
     std::sort(values_.begin(), values_.end(), above);
     values_.erase(std::unique(values_.begin(), values_.end(),
-                              [](const auto& a, const auto& b) { return a.first * b.second == b.first * a.second; }),
+                              [](const auto& a, const auto& b) {
+                                return a.first * b.second == b.first * a.second;
+                              }),
                   values_.end());
     SM_CHECK(values_.size() <= 64);
   }
   int of(int numerator, int denominator) const {
     const std::pair value{numerator, denominator};
-    return static_cast<int>(std::lower_bound(values_.begin(), values_.end(), value, above) - values_.begin());
+    return static_cast<int>(std::lower_bound(values_.begin(), values_.end(), value, above) -
+                            values_.begin());
   }
   std::size_t size() const { return values_.size(); }
 
@@ -51,13 +54,15 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
     range.first = std::min(range.first, k);
     range.second = static_cast<KindIndex>(k + 1);
   }
-  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) board_of_gpu_.push_back(fleet.board_index(gpu));
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
+    board_of_gpu_.push_back(fleet.board_index(gpu));
 
   std::size_t buckets = 1;
   if (order == GpuOrder::kMostOccupied) {
     Ranking ranking;
     for (const Board* board : fleet.boards()) {
-      for (int busy = 0; busy <= board->compute_slices; ++busy) ranking.add(busy, board->compute_slices);
+      for (int busy = 0; busy <= board->compute_slices; ++busy)
+        ranking.add(busy, board->compute_slices);
     }
     ranking.finish();
     buckets = ranking.size();
@@ -67,9 +72,11 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
         forward.push_back(static_cast<std::uint8_t>(ranking.of(busy, board->compute_slices)));
       }
     }
-    for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) bucket_[gpu] = bucket_of_busy_[board_of_gpu_[gpu]][0];
+    for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
+      bucket_[gpu] = bucket_of_busy_[board_of_gpu_[gpu]][0];
   } else if (order == GpuOrder::kLargestMeanSize) {
-    // All means that can come up: sums to 7, counts to 7. A GPU without slices is in no set, any bucket will do.
+    // All means that can come up: sums to 7, counts to 7. A GPU without slices is in no set, any
+    // bucket will do.
     Ranking ranking;
     for (int sum = 1; sum <= 7; ++sum) {
       for (int slices = 1; slices <= sum; ++slices) ranking.add(sum, slices);
@@ -79,7 +86,8 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
     bucket_of_mean_.assign(8 * kMaxCount, 0);
     for (int sum = 1; sum <= 7; ++sum) {
       for (int slices = 1; slices <= sum; ++slices) {
-        bucket_of_mean_[sum * kMaxCount + slices] = static_cast<std::uint8_t>(ranking.of(sum, slices));
+        bucket_of_mean_[sum * kMaxCount + slices] =
+            static_cast<std::uint8_t>(ranking.of(sum, slices));
       }
     }
   }

@@ -1,11 +1,12 @@
-// The free slices of a fleet, arranged so that a placer finds the one it wants without a scan: GPUs stand in
-// buckets (all alike, by occupied fraction, or by mean slice size), best bucket first, and for each bucket and slice kind
-// there is the set of GPUs with a free slice of that kind. Every operation costs the same for 8 GPUs and for
-// 100,000, up to the depth of a BitForest.
+// The free slices of a fleet, arranged so that a placer finds the one it wants without a scan: GPUs
+// stand in buckets (all alike, by occupied fraction, or by mean slice size), best bucket first, and
+// for each bucket and slice kind there is the set of GPUs with a free slice of that kind. Every
+// operation costs the same for 8 GPUs and for 100,000, up to the depth of a BitForest.
 //
-// Invariants: 1. starts_[gpu, kind] has a bit for each free slice; 2. a GPU is in set (bucket, kind) exactly when
-// bucket is its own and starts_[gpu, kind] is not zero, and in set (everywhere_, kind) likewise; 3. buckets_of_[kind] has a bit for each bucket whose set is not
-// empty, kinds_ one for each kind with such a bucket, kinds_of_[gpu] one for each kind the GPU has free.
+// Invariants: 1. starts_[gpu, kind] has a bit for each free slice; 2. a GPU is in set (bucket,
+// kind) exactly when bucket is its own and starts_[gpu, kind] is not zero, and in set (everywhere_,
+// kind) likewise; 3. buckets_of_[kind] has a bit for each bucket whose set is not empty, kinds_ one
+// for each kind with such a bucket, kinds_of_[gpu] one for each kind the GPU has free.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,8 @@ class FreeSlices {
     saved_is_true_ = false;
     pull(slice, kind);
   }
-  // A job gets the slice, or gives it back: like remove and add, and the GPU's occupied fraction changes.
+  // A job gets the slice, or gives it back: like remove and add, and the GPU's occupied fraction
+  // changes.
   void take(SliceId slice, KindIndex kind) {
     pull(slice, kind);
     change_busy(slice, compute_[kind]);
@@ -44,9 +46,9 @@ class FreeSlices {
     change_busy(slice, -compute_[kind]);
     put(slice, kind);
   }
-  // Gives back all of these, which were taken since nothing else changed. Taking up the whole fleet and putting it back
-  // is what every instant under free preemption does, so the untouched state is kept and copied over it where that is
-  // less work than to undo.
+  // Gives back all of these, which were taken since nothing else changed. Taking up the whole fleet
+  // and putting it back is what every instant under free preemption does, so the untouched state is
+  // kept and copied over it where that is less work than to undo.
   template <class Slices, class SliceOf, class KindOf>
   void give_back_all(const Slices& taken, SliceOf slice_of, KindOf kind_of) {
     if (saved_is_true_ && taken.size() * 4 > bucket_.size()) {
@@ -76,9 +78,13 @@ class FreeSlices {
     return found;
   }
   // The lowest GPU of a bucket with a free slice of one of the kinds, or kNone.
-  GpuIndex first_gpu(int bucket, KindSet kinds) const { return forest_.first_of(set(bucket, 0), kinds); }
+  GpuIndex first_gpu(int bucket, KindSet kinds) const {
+    return forest_.first_of(set(bucket, 0), kinds);
+  }
   // The lowest of all GPUs with a free slice of one of the kinds, or kNone.
-  GpuIndex first_gpu_anywhere(KindSet kinds) const { return forest_.first_of(set(everywhere_, 0), kinds); }
+  GpuIndex first_gpu_anywhere(KindSet kinds) const {
+    return forest_.first_of(set(everywhere_, 0), kinds);
+  }
   // The kinds of which the GPU has a free slice.
   KindSet kinds_on(GpuIndex gpu) const { return kinds_of_[gpu]; }
   // The free slices of a kind on a GPU, as bits by first memory slice.
@@ -92,7 +98,9 @@ class FreeSlices {
 
  private:
   std::size_t row(GpuIndex gpu, std::size_t kind) const { return gpu * kind_count_ + kind; }
-  std::size_t set(int bucket, int kind) const { return static_cast<std::size_t>(bucket) * kind_count_ + kind; }
+  std::size_t set(int bucket, int kind) const {
+    return static_cast<std::size_t>(bucket) * kind_count_ + kind;
+  }
   GpuIndex gpu_of(SliceId slice) const { return slice >> stride_bits_; }
   void change_busy(SliceId slice, int by) {
     if (order_ != GpuOrder::kMostOccupied) return;
@@ -121,23 +129,27 @@ class FreeSlices {
     kinds_of_[gpu] |= KindSet{1} << kind;
     if (forest_.insert(set(everywhere_, kind), gpu)) kinds_ |= KindSet{1} << kind;
     if (everywhere_ == 0) return;
-    if (forest_.insert(set(bucket_[gpu], kind), gpu)) buckets_of_[kind] |= std::uint64_t{1} << bucket_[gpu];
+    if (forest_.insert(set(bucket_[gpu], kind), gpu))
+      buckets_of_[kind] |= std::uint64_t{1} << bucket_[gpu];
   }
   void leave(GpuIndex gpu, KindIndex kind) {
     kinds_of_[gpu] &= ~(KindSet{1} << kind);
     if (forest_.erase(set(everywhere_, kind), gpu)) kinds_ &= ~(KindSet{1} << kind);
     if (everywhere_ == 0) return;
-    if (forest_.erase(set(bucket_[gpu], kind), gpu)) buckets_of_[kind] &= ~(std::uint64_t{1} << bucket_[gpu]);
+    if (forest_.erase(set(bucket_[gpu], kind), gpu))
+      buckets_of_[kind] &= ~(std::uint64_t{1} << bucket_[gpu]);
   }
 
   GpuOrder order_;
-  int everywhere_ = 0;  // The number of the sets over all GPUs: one above the buckets; 0 where there is one bucket only.
+  int everywhere_ = 0;  // The number of the sets over all GPUs: one above the buckets; 0 where
+                        // there is one bucket only.
   std::size_t kind_count_;
   std::uint32_t stride_bits_;
   std::uint32_t stride_mask_;
-  std::vector<std::uint8_t> compute_;                    // By kind.
+  std::vector<std::uint8_t> compute_;  // By kind.
   std::vector<std::uint8_t> board_of_gpu_;
-  std::vector<std::pair<KindIndex, KindIndex>> range_;   // By board: its kinds, first and past the last.
+  std::vector<std::pair<KindIndex, KindIndex>>
+      range_;  // By board: its kinds, first and past the last.
   std::vector<std::vector<std::uint8_t>> bucket_of_busy_;  // By board, busy compute slices.
   std::vector<std::uint8_t> bucket_of_mean_;               // By sum * 16 + count.
   // What taking a slice changes.

@@ -15,9 +15,9 @@ std::uint32_t JobQueue::new_chunk() {
 
 std::size_t JobQueue::chunk_for(const Entry& entry) const {
   if (order_.size() == 1) return 0;
-  const auto above = std::upper_bound(order_.begin(), order_.end(), entry, [this](const Entry& e, std::uint32_t c) {
-    return e < pool_[c].entries[pool_[c].begin];
-  });
+  const auto above = std::upper_bound(
+      order_.begin(), order_.end(), entry,
+      [this](const Entry& e, std::uint32_t c) { return e < pool_[c].entries[pool_[c].begin]; });
   return above == order_.begin() ? 0 : static_cast<std::size_t>(above - order_.begin()) - 1;
 }
 
@@ -29,7 +29,8 @@ void JobQueue::insert(Entry entry) {
     Chunk* full = &pool_[order_[at]];
     if (full->begin > 0) {
       // Room at the front: slide down.
-      std::move(full->entries.begin() + full->begin, full->entries.begin() + full->end, full->entries.begin());
+      std::move(full->entries.begin() + full->begin, full->entries.begin() + full->end,
+                full->entries.begin());
       full->end -= full->begin;
       full->begin = 0;
     } else {

@@ -1,8 +1,10 @@
 // Jobs in order of a 64-bit key (ties: lower job first), for queues of ten jobs and of ten million.
-// Sorted chunks of at most kChunk entries in an order list: insert and erase move at most one chunk, and a queue that
-// grows at its end fills its chunks. The front goes without moving anything. A value: copies are independent.
+// Sorted chunks of at most kChunk entries in an order list: insert and erase move at most one
+// chunk, and a queue that grows at its end fills its chunks. The front goes without moving
+// anything. A value: copies are independent.
 //
-// Invariants: 1. no chunk in order_ is empty; 2. entries ascend within a chunk and from chunk to chunk.
+// Invariants: 1. no chunk in order_ is empty; 2. entries ascend within a chunk and from chunk to
+// chunk.
 #pragma once
 
 #include <algorithm>
@@ -27,7 +29,7 @@ class JobQueue {
   };
   // A place in the queue: valid until the next insert or erase.
   struct Cursor {
-    const Entry* entry = nullptr;      // nullptr: at the end.
+    const Entry* entry = nullptr;  // nullptr: at the end.
     const Entry* chunk_end = nullptr;
     std::size_t chunk = 0;
   };

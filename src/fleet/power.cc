@@ -46,7 +46,8 @@ void PowerMeter::begin(TimeUs now) {
   for (Gpu& gpu : gpus_) gpu.since_us = now;
 }
 
-void PowerMeter::add_interval(Meter& meter, const Gpu& gpu, const BoardPower& power, TimeUs length) const {
+void PowerMeter::add_interval(Meter& meter, const Gpu& gpu, const BoardPower& power,
+                              TimeUs length) const {
   if (!gpu.up) return;
   if (gpu.busy == 0) {
     const TimeUs linger = real_power_ && gpu.lingers ? power.context_linger_us : 0;
@@ -55,7 +56,8 @@ void PowerMeter::add_interval(Meter& meter, const Gpu& gpu, const BoardPower& po
     meter.level_us[0] += split.idle;
     meter.off_us += split.off;
   } else if (real_power_ && power.additive) {
-    meter.added_j += std::min(power.cap_w, power.context_idle_w + gpu.added_w) * static_cast<double>(length) * kSecondsPerUs;
+    meter.added_j += std::min(power.cap_w, power.context_idle_w + gpu.added_w) *
+                     static_cast<double>(length) * kSecondsPerUs;
   } else {
     meter.level_us[gpu.busy] += length;
   }
@@ -68,7 +70,8 @@ void PowerMeter::account(TimeUs now, GpuIndex index) {
   gpu.since_us = now;
   add_interval(meters_[fleet_->board_index(index)], gpu, fleet_->board(index).power, length);
   if (job_energy_j_.empty() || gpu.busy == 0 || !gpu.up) return;
-  const double share = (watts_at(index, now) - fleet_->board(index).power.busy_w[0]) * static_cast<double>(length) * kSecondsPerUs / gpu.busy;
+  const double share = (watts_at(index, now) - fleet_->board(index).power.busy_w[0]) *
+                       static_cast<double>(length) * kSecondsPerUs / gpu.busy;
   const SliceId first = fleet_->slice_at(index, 0);
   for (SliceId slice = first; slice < first + fleet_->stride(); ++slice) {
     const Running& running = running_[slice];
@@ -84,8 +87,11 @@ void PowerMeter::track_on(SliceId slice, KindIndex kind, JobIndex index, const J
   running.compute = slice_kind.compute;
   if (!is_additive(gpu)) return;
   const BoardPower& power = fleet_->board(gpu).power;
-  double watts = job.profile == kNoProfile ? 0 : Catalogue::shipped().profiles()[job.profile].watts[slice_kind.size];
-  if (watts == 0) watts = power.busy_w[slice_kind.compute] - power.busy_w[0];  // Not measured: the table's.
+  double watts = job.profile == kNoProfile
+                     ? 0
+                     : Catalogue::shipped().profiles()[job.profile].watts[slice_kind.size];
+  if (watts == 0)
+    watts = power.busy_w[slice_kind.compute] - power.busy_w[0];  // Not measured: the table's.
   running.watts = watts;
   gpus_[gpu].added_w = sum_watts(gpu);
 }
@@ -110,7 +116,8 @@ void PowerMeter::board_up(TimeUs now, GpuIndex gpu) {
 double PowerMeter::energy_j(TimeUs now) const {
   std::vector<Meter> meters = meters_;
   for (GpuIndex i = 0; i < gpus_.size(); ++i) {
-    add_interval(meters[fleet_->board_index(i)], gpus_[i], fleet_->board(i).power, now - gpus_[i].since_us);
+    add_interval(meters[fleet_->board_index(i)], gpus_[i], fleet_->board(i).power,
+                 now - gpus_[i].since_us);
   }
   double energy = 0;
   for (std::size_t b = 0; b < meters.size(); ++b) {
@@ -144,7 +151,8 @@ double PowerMeter::watts_at(GpuIndex index, TimeUs time) const {
 TimeUs PowerMeter::next_fall(GpuIndex index, TimeUs time) const {
   const Gpu& gpu = gpus_[index];
   if (!gpu.up || gpu.busy > 0) return kNever;
-  const TimeUs linger = real_power_ && gpu.lingers ? fleet_->board(index).power.context_linger_us : 0;
+  const TimeUs linger =
+      real_power_ && gpu.lingers ? fleet_->board(index).power.context_linger_us : 0;
   TimeUs next = kNever;
   if (linger > 0 && gpu.since_us + linger > time) next = gpu.since_us + linger;
   if (power_down_after_us_) {

@@ -1,5 +1,6 @@
-// Exact energy: the integral of every board's power. Boards whose power depends on the number of busy compute slices
-// only are kept as whole microseconds spent at each level, so that a sum over ten million jobs loses nothing.
+// Exact energy: the integral of every board's power. Boards whose power depends on the number of
+// busy compute slices only are kept as whole microseconds spent at each level, so that a sum over
+// ten million jobs loses nothing.
 #pragma once
 
 #include <span>
@@ -75,8 +76,9 @@ class PowerMeter {
   std::optional<TimeUs> power_down_after_us_;
   double off_w_;
   std::vector<Gpu> gpus_;
-  std::vector<Meter> meters_;     // By board.
-  std::vector<Running> running_;  // By slice; kept only where a job's own watts or shares are needed.
+  std::vector<Meter> meters_;  // By board.
+  std::vector<Running>
+      running_;  // By slice; kept only where a job's own watts or shares are needed.
   std::vector<double> job_energy_j_;
 };
 

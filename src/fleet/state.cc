@@ -32,7 +32,8 @@ State::State(const Fleet& fleet, std::span<const Job> jobs, const Options& optio
   Random random(options.seed, "estimate error");
   for (JobIndex j = 0; j < jobs.size(); ++j) {
     job_states_[j].deadline_us = jobs[j].deadline_us;
-    if (options.estimate_sigma > 0) job_states_[j].estimate = random.lognormal(0, options.estimate_sigma);
+    if (options.estimate_sigma > 0)
+      job_states_[j].estimate = random.lognormal(0, options.estimate_sigma);
   }
 }
 
@@ -56,9 +57,11 @@ bool State::is_awaited(GpuIndex gpu, int slot) const {
 std::int64_t State::key_of(JobIndex job) const {
   const JobState& state = job_states_[job];
   switch (job_order_) {
-    case JobOrder::kDeadline: return state.deadline_us;
+    case JobOrder::kDeadline:
+      return state.deadline_us;
     case JobOrder::kClassDeadline:
-      // Times are below 2^54 us (kMaxSeconds), so the class stands above them; a cut deadline may be below 0.
+      // Times are below 2^54 us (kMaxSeconds), so the class stands above them; a cut deadline may
+      // be below 0.
       return (std::int64_t{job_class(*fleet_, jobs_[job])} << 56) + state.deadline_us;
     case JobOrder::kRemaining: {
       const std::array<double, kSizeCount> times = fleet_->best_times(jobs_[job]);
@@ -259,7 +262,8 @@ std::optional<Start> State::next_awaiting(GpuIndex gpu) {
     const Awaiting wait = awaiting_[i];
     if (wait.gpu != gpu) continue;
     const SliceState& slice = slices_[slice_of_slot(gpu, wait.slot)];
-    if (slice.phase != SlicePhase::kReady || slice.slot != wait.slot || slice.job != kNone) continue;
+    if (slice.phase != SlicePhase::kReady || slice.slot != wait.slot || slice.job != kNone)
+      continue;
     awaiting_.erase(awaiting_.begin() + static_cast<std::ptrdiff_t>(i));
     make_ready_again(wait.job);
     return Start{wait.job, slice_of_slot(gpu, wait.slot), wait.slot};

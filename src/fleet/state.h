@@ -1,10 +1,11 @@
-// The state of GPUs, slices and jobs at one time, and the moves that change it. The simulated engine and a live
-// controller both drive one of these; policies read it through View. It keeps time only as "now": when things happen
-// is the driver's business, so the moves that take time return when they end. A value: copies are independent, which
-// is what look-ahead and replay need.
+// The state of GPUs, slices and jobs at one time, and the moves that change it. The simulated
+// engine and a live controller both drive one of these; policies read it through View. It keeps
+// time only as "now": when things happen is the driver's business, so the moves that take time
+// return when they end. A value: copies are independent, which is what look-ahead and replay need.
 //
-// Invariants: 1. the slots present on a GPU are a legal set; 2. a slice has at most one job, and job.slice and
-// slice.job agree; 3. under Preemption::kFree the ready queues hold every job in the system, else those that wait;
+// Invariants: 1. the slots present on a GPU are a legal set; 2. a slice has at most one job, and
+// job.slice and slice.job agree; 3. under Preemption::kFree the ready queues hold every job in the
+// system, else those that wait;
 // 4. free() holds the slices that are there, not doomed and, unless kFree, without a job.
 #pragma once
 
@@ -27,13 +28,13 @@ enum class JobOrder : std::uint8_t { kDeadline, kClassDeadline, kRemaining };
 enum class JobStatus : std::uint8_t { kFuture, kReady, kPending, kRunning, kSaving, kDone };
 
 struct JobState {
-  double left = 1;           // Fraction of the work, as of the last start or completed save.
-  double saved_left = 1;     // What a save under way will make of it.
-  TimeUs deadline_us = 0;    // After what costs took off.
-  std::int64_t key = 0;      // In its queue.
-  double estimate = 1;       // Policies see times off by this factor.
+  double left = 1;         // Fraction of the work, as of the last start or completed save.
+  double saved_left = 1;   // What a save under way will make of it.
+  TimeUs deadline_us = 0;  // After what costs took off.
+  std::int64_t key = 0;    // In its queue.
+  double estimate = 1;     // Policies see times off by this factor.
   std::uint32_t slice = kNone;
-  std::uint16_t group = 0;   // Index of its queue: jobs that run on the same kinds.
+  std::uint16_t group = 0;  // Index of its queue: jobs that run on the same kinds.
   JobStatus status = JobStatus::kFuture;
   bool faster_by_index = false;  // Fleet::faster_by_index().
 };
@@ -86,7 +87,9 @@ class State {
   const GpuState& gpu(GpuIndex gpu) const { return gpus_[gpu]; }
   const FreeSlices& free() const { return free_; }
   FreeSlices& free() { return free_; }
-  std::span<const SliceId> running() const { return running_; }  // Slices with a job, in no particular order.
+  std::span<const SliceId> running() const {
+    return running_;
+  }  // Slices with a job, in no particular order.
   std::size_t jobs_in_system() const { return in_system_; }
   std::size_t ready_count() const { return ready_count_; }
   long preemptions() const { return preemptions_; }  // Stops before the end, so far.
@@ -103,7 +106,8 @@ class State {
     if (state.status != JobStatus::kRunning) return state.left;
     const SliceState& slice = slices_[state.slice];
     if (now_ <= slice.begin_us) return state.left;
-    return state.left * static_cast<double>(slice.end_us - now_) / static_cast<double>(slice.end_us - slice.begin_us);
+    return state.left * static_cast<double>(slice.end_us - now_) /
+           static_cast<double>(slice.end_us - slice.begin_us);
   }
   // Time on a kind for that fraction, at least 1 us.
   static TimeUs whole_us(double time) { return time < 1.5 ? 1 : static_cast<TimeUs>(time + 0.5); }
@@ -118,29 +122,36 @@ class State {
   // --- moves; those that start something that takes time return when it ends
   void set_now(TimeUs now) { now_ = now; }
   void arrive(JobIndex job);
-  // Starts the job on a slice that is there and free (end returned), or lets it wait for one (kNever).
+  // Starts the job on a slice that is there and free (end returned), or lets it wait for one
+  // (kNever).
   TimeUs start(const Start& start);
-  // Makes this the assignment (Decision::whole). `started` gets the jobs that did not keep their slice.
+  // Makes this the assignment (Decision::whole). `started` gets the jobs that did not keep their
+  // slice.
   void assign_whole(std::span<const Start> starts, std::vector<JobIndex>& started);
   // Stops a running job: at once (kNever), or after its save, whose end is returned.
   TimeUs stop(JobIndex job);
   void end_save(SliceId slice);
   void complete(SliceId slice);
-  // The job that waits for this slice, if it is there and has no job: take it out and start it (the caller does).
+  // The job that waits for this slice, if it is there and has no job: take it out and start it (the
+  // caller does).
   std::optional<Start> next_awaiting(GpuIndex gpu);
-  // A new target. Jobs that wait for slices no longer wanted are ready again; under kFree jobs on doomed slices stop.
+  // A new target. Jobs that wait for slices no longer wanted are ready again; under kFree jobs on
+  // doomed slices stop.
   void set_target(GpuIndex gpu, SlotSet target);
-  // Starts the GPU's next operations; those without duration are done at once. Returns the end of one that takes time.
+  // Starts the GPU's next operations; those without duration are done at once. Returns the end of
+  // one that takes time.
   TimeUs advance(GpuIndex gpu);
   void end_operation(GpuIndex gpu);
   void fail(GpuIndex gpu);
   void bring_back(GpuIndex gpu);
   void cut_deadline(JobIndex job, TimeUs by_us);
-  // Under kFree a new decision starts from nothing: jobs that wait for a slice are plainly ready again.
+  // Under kFree a new decision starts from nothing: jobs that wait for a slice are plainly ready
+  // again.
   void drop_all_awaiting();
   // The layout is there from the start, at no cost.
   void place_initial(GpuIndex gpu, SlotSet set);
-  // Under kFree and kRemaining the keys of running jobs change with time; a placer's call must find them right.
+  // Under kFree and kRemaining the keys of running jobs change with time; a placer's call must find
+  // them right.
   void refresh_keys();
 
  private:

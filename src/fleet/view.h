@@ -1,6 +1,7 @@
-// What a policy sees: time, ready jobs, slices with what runs on them, layouts, running aggregates. Times are as the
-// policy believes them (estimate errors included). It changes nothing, but for one thing: a placer may mark free
-// slices as taken while it works its way through the queue, and puts them back where all slices stay free.
+// What a policy sees: time, ready jobs, slices with what runs on them, layouts, running aggregates.
+// Times are as the policy believes them (estimate errors included). It changes nothing, but for one
+// thing: a placer may mark free slices as taken while it works its way through the queue, and puts
+// them back where all slices stay free.
 #pragma once
 
 #include <array>
@@ -11,7 +12,8 @@
 
 namespace smartmig {
 
-// A job's times as the policy sees them now. Questions about sets of kinds are about kinds on which it runs.
+// A job's times as the policy sees them now. Questions about sets of kinds are about kinds on which
+// it runs.
 class Seen {
  public:
   Seen(const State& state, JobIndex job) : state_(state), job_(job) {}
@@ -53,7 +55,9 @@ class Seen {
 
  private:
   const JobState& of_job() const { return state_.job_state(job_); }
-  double full_us(int kind) const { return state_.fleet().full_us(state_.job(job_), static_cast<KindIndex>(kind)); }
+  double full_us(int kind) const {
+    return state_.fleet().full_us(state_.job(job_), static_cast<KindIndex>(kind));
+  }
   KindSet extreme(KindSet kinds, double sign) const {
     double best = 0;
     KindSet found = 0;
@@ -93,12 +97,16 @@ class View {
   std::span<const State::Group> groups() const { return state_->groups(); }
   std::size_t jobs_in_system() const { return state_->jobs_in_system(); }
   std::size_t ready_count() const { return state_->ready_count(); }
-  SlotSet slots_in_use(GpuIndex gpu) const { return state_->slots_in_use(gpu); }  // By a job, or promised to one.
+  SlotSet slots_in_use(GpuIndex gpu) const {
+    return state_->slots_in_use(gpu);
+  }  // By a job, or promised to one.
   std::uint32_t health_changes() const { return state_->health_changes(); }
   bool is_awaited(GpuIndex gpu, int slot) const { return state_->is_awaited(gpu, slot); }
 
   double left(JobIndex job) const { return state_->left_now(job); }
-  TimeUs remaining_us(JobIndex job, KindIndex kind) const { return look_at(job).remaining_us(kind); }
+  TimeUs remaining_us(JobIndex job, KindIndex kind) const {
+    return look_at(job).remaining_us(kind);
+  }
   Seen look_at(JobIndex job) const { return Seen(*state_, job); }
 
   void mark_taken(SliceId slice) { state_->free().take(slice, state_->slice(slice).kind); }

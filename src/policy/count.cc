@@ -1,4 +1,5 @@
-// `count`: as many slices as jobs. Between two calls it only walks the steps by which the number of jobs changed.
+// `count`: as many slices as jobs. Between two calls it only walks the steps by which the number of
+// jobs changed.
 #include <bit>
 
 #include "policy/partitioners.h"
@@ -6,8 +7,10 @@
 namespace smartmig {
 namespace {
 
-// Each step adds one slice or two and keeps the mean size as large as it can (MODEL: chain of `count`).
-const std::vector<std::string_view> kChain7 = {"7", "4-3", "3-2-2", "3-2-1-1", "2-2-1-1-1", "1-1-1-1-1-1-1"};
+// Each step adds one slice or two and keeps the mean size as large as it can (MODEL: chain of
+// `count`).
+const std::vector<std::string_view> kChain7 = {"7",       "4-3",       "3-2-2",
+                                               "3-2-1-1", "2-2-1-1-1", "1-1-1-1-1-1-1"};
 const std::vector<std::string_view> kChain4 = {"4", "2-2", "2-1-1", "1-1-1-1"};
 
 class Count : public Partitioner {
@@ -67,8 +70,8 @@ class Count : public Partitioner {
     return chains_[fleet.board_index(gpu)];
   }
 
-  // A job that runs on none of the slices that the steps give would wait for ever: for each such group of jobs the
-  // first GPU that could run them stays whole.
+  // A job that runs on none of the slices that the steps give would wait for ever: for each such
+  // group of jobs the first GPU that could run them stays whole.
   void keep_whole_gpus(const View& view) {
     for (const GpuIndex gpu : whole_gpus_) whole_[gpu] = false, touched_.push_back(gpu);
     whole_gpus_.clear();
@@ -76,7 +79,8 @@ class Count : public Partitioner {
       if (group.queue.empty() || (group.kinds & kinds_given())) continue;
       for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu) {
         const int slot = std::countr_zero(chain_of(view.fleet(), gpu)[0]);
-        if (!view.gpu(gpu).up || !(group.kinds >> view.fleet().kind_of_slot(gpu, slot) & 1)) continue;
+        if (!view.gpu(gpu).up || !(group.kinds >> view.fleet().kind_of_slot(gpu, slot) & 1))
+          continue;
         if (!whole_[gpu]) whole_gpus_.push_back(gpu);
         whole_[gpu] = true;
         touched_.push_back(gpu);
@@ -144,11 +148,13 @@ class Count : public Partitioner {
     touched_.push_back(gpu);
   }
 
-  std::vector<std::vector<SlotSet>> chains_;       // By board.
-  std::vector<std::vector<KindSet>> level_kinds_;  // By board and level: the kinds of that layout's slices.
-  std::vector<std::vector<std::size_t>> at_level_;  // By board and level: GPUs that are up and there.
+  std::vector<std::vector<SlotSet>> chains_;  // By board.
+  std::vector<std::vector<KindSet>>
+      level_kinds_;  // By board and level: the kinds of that layout's slices.
+  std::vector<std::vector<std::size_t>>
+      at_level_;  // By board and level: GPUs that are up and there.
   std::vector<std::uint8_t> board_of_;
-  std::vector<bool> whole_;            // Kept whole for jobs that run on nothing smaller.
+  std::vector<bool> whole_;  // Kept whole for jobs that run on nothing smaller.
   std::vector<GpuIndex> whole_gpus_;
   std::vector<Step> steps_;
   std::size_t taken_ = 0;   // Steps in force: the first `taken_`.

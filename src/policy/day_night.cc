@@ -7,13 +7,18 @@ namespace {
 class DayNightPartitioner : public Partitioner {
  public:
   explicit DayNightPartitioner(DayNight plan) : plan_(std::move(plan)) {}
-  std::unique_ptr<Partitioner> clone() const override { return std::make_unique<DayNightPartitioner>(*this); }
+  std::unique_ptr<Partitioner> clone() const override {
+    return std::make_unique<DayNightPartitioner>(*this);
+  }
 
-  std::vector<SlotSet> first_layouts(const View& view) override { return plan_.layouts[in_force(view.now())]; }
+  std::vector<SlotSet> first_layouts(const View& view) override {
+    return plan_.layouts[in_force(view.now())];
+  }
 
   void decide(View& view, Decision& decision) override {
     const auto& layouts = plan_.layouts[in_force(view.now())];
-    for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu) aim_at(view, gpu, layouts[gpu], decision);
+    for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu)
+      aim_at(view, gpu, layouts[gpu], decision);
   }
 
   TimeUs next_timer(TimeUs now) const override {

@@ -12,9 +12,10 @@ struct Victim {
   KindIndex kind = kNoKind;
   TimeUs save_us = 0;
   TimeUs restore_us = 0;
-  TimeUs remaining_us = 0;    // On its slice.
-  TimeUs late_us = 0;         // If it stays.
-  TimeUs end_elsewhere_us = 0;  // If it goes to a free slice after its save; kNever if there is none.
+  TimeUs remaining_us = 0;  // On its slice.
+  TimeUs late_us = 0;       // If it stays.
+  TimeUs end_elsewhere_us =
+      0;  // If it goes to a free slice after its save; kNever if there is none.
 };
 
 struct Pair {
@@ -44,7 +45,9 @@ class Displacement {
   }
 
  private:
-  TimeUs late(JobIndex job, TimeUs end) const { return std::max<TimeUs>(0, end - view_.job_state(job).deadline_us); }
+  TimeUs late(JobIndex job, TimeUs end) const {
+    return std::max<TimeUs>(0, end - view_.job_state(job).deadline_us);
+  }
   TimeUs restore(JobIndex job) const {
     return view_.job_state(job).left < 1 ? view_.costs().restore_us(view_.job(job)) : 0;
   }
@@ -63,7 +66,9 @@ class Displacement {
     for (const SliceId id : view_.running()) {
       const SliceState& slice = view_.slice(id);
       const Job& job = view_.job(slice.job);
-      if (!is_preemptible(job) || view_.job_state(slice.job).status != JobStatus::kRunning || !can_be_had(id)) continue;
+      if (!is_preemptible(job) || view_.job_state(slice.job).status != JobStatus::kRunning ||
+          !can_be_had(id))
+        continue;
       Victim victim;
       victim.slice = id;
       victim.job = slice.job;
@@ -73,9 +78,11 @@ class Displacement {
       victim.remaining_us = view_.remaining_us(slice.job, slice.kind);
       victim.late_us = late(slice.job, seen_end(slice));
       victim.end_elsewhere_us = kNever;
-      for (KindSet rest = view_.free().kinds() & view_.fleet().kinds_for(job); rest; rest &= rest - 1) {
+      for (KindSet rest = view_.free().kinds() & view_.fleet().kinds_for(job); rest;
+           rest &= rest - 1) {
         const auto kind = static_cast<KindIndex>(std::countr_zero(rest));
-        const TimeUs end = view_.now() + victim.save_us + victim.restore_us + view_.remaining_us(slice.job, kind);
+        const TimeUs end =
+            view_.now() + victim.save_us + victim.restore_us + view_.remaining_us(slice.job, kind);
         victim.end_elsewhere_us = std::min(victim.end_elsewhere_us, end);
       }
       victims_.push_back(victim);
@@ -85,7 +92,8 @@ class Displacement {
   // For each kind the earliest time at which a slice of it is to be had.
   void find_availability() {
     available_us_.fill(kNever);
-    for (KindSet rest = view_.free().kinds(); rest; rest &= rest - 1) available_us_[std::countr_zero(rest)] = view_.now();
+    for (KindSet rest = view_.free().kinds(); rest; rest &= rest - 1)
+      available_us_[std::countr_zero(rest)] = view_.now();
     for (const SliceId id : view_.running()) {
       if (!can_be_had(id)) continue;
       TimeUs& available = available_us_[view_.slice(id).kind];
@@ -96,7 +104,8 @@ class Displacement {
   Pair best_pair() {
     Pair best;
     for (const State::Group& group : view_.groups()) {
-      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor); group.queue.advance(cursor)) {
+      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor);
+           group.queue.advance(cursor)) {
         try_job(group.queue.at(cursor).job, group.kinds, best);
       }
     }
@@ -120,11 +129,14 @@ class Displacement {
     for (std::size_t v = 0; v < victims_.size(); ++v) {
       const Victim& victim = victims_[v];
       if (!(kinds >> victim.kind & 1)) continue;
-      const TimeUs end_with = view_.now() + victim.save_us + restore_us + seen.remaining_us(victim.kind);
+      const TimeUs end_with =
+          view_.now() + victim.save_us + restore_us + seen.remaining_us(victim.kind);
       const TimeUs gain = late_without - late(job, end_with);
-      // At best the victim is no longer late either: where a faster slice is free it may gain from being moved.
+      // At best the victim is no longer late either: where a faster slice is free it may gain from
+      // being moved.
       if (gain + victim.late_us <= 0 || gain + victim.late_us < best.fall_us) continue;
-      const TimeUs back = std::min(end_with + victim.restore_us + victim.remaining_us, victim.end_elsewhere_us);
+      const TimeUs back =
+          std::min(end_with + victim.restore_us + victim.remaining_us, victim.end_elsewhere_us);
       const TimeUs fall = gain + victim.late_us - late(victim.job, back);
       if (fall <= 0 || fall < best.fall_us) continue;
       const bool first = fall > best.fall_us || job < best.job ||

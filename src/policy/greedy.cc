@@ -1,5 +1,5 @@
-// `greedy`, a joint policy: short jobs get one compute slice each, what is left goes step by step to the late job that
-// gains most from it, and the sizes are packed into GPUs anew at each call.
+// `greedy`, a joint policy: short jobs get one compute slice each, what is left goes step by step
+// to the late job that gains most from it, and the sizes are packed into GPUs anew at each call.
 #include <algorithm>
 #include <cmath>
 
@@ -18,11 +18,13 @@ struct Sized {
   TimeUs first_remaining_us = 0;
   TimeUs deadline_us = 0;
   int size = 0;  // Index into kSizes.
-  int next = -1;  // The size one step up, -1 if there is none or it needs more slices than are left.
+  int next =
+      -1;  // The size one step up, -1 if there is none or it needs more slices than are left.
   double gain = 0;
 };
 
-// A placement of the multiset of `packed` and one more `profile` that keeps `fixed`; 0 if there is none.
+// A placement of the multiset of `packed` and one more `profile` that keeps `fixed`; 0 if there is
+// none.
 class OneMore {
  public:
   explicit OneMore(const Board& board) : board_(board) {}
@@ -96,7 +98,8 @@ class Greedy : public Partitioner {
     ready_.clear();
     now_ = view.now();
     for (const State::Group& group : view.groups()) {
-      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor); group.queue.advance(cursor)) {
+      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor);
+           group.queue.advance(cursor)) {
         Sized sized;
         sized.job = group.queue.at(cursor).job;
         sized.kinds = group.kinds;
@@ -116,7 +119,8 @@ class Greedy : public Partitioner {
     int slices = 0;
     for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
       if (!view.gpu(gpu).up) continue;
-      slices += fleet.board(gpu).compute_slices - compute_slices(fleet.board(gpu), kept_slots(view, gpu));
+      slices +=
+          fleet.board(gpu).compute_slices - compute_slices(fleet.board(gpu), kept_slots(view, gpu));
     }
     return slices;
   }
@@ -135,13 +139,18 @@ class Greedy : public Partitioner {
     if (sized.next < 0) return;
     const double before = minutes(sized, sized.size);
     const double after = minutes(sized, sized.next);
-    sized.gain = (1 / after - 1 / before) / (kSizes[sized.next] - kSizes[sized.size]) * sized.first_power / sized.left_power;
+    sized.gain = (1 / after - 1 / before) / (kSizes[sized.next] - kSizes[sized.size]) *
+                 sized.first_power / sized.left_power;
   }
-  static double minutes(const Sized& sized, int size) { return sized.full_us[size] / static_cast<double>(kMinuteUs); }
+  static double minutes(const Sized& sized, int size) {
+    return sized.full_us[size] / static_cast<double>(kMinuteUs);
+  }
 
   void give_first_sizes(int slices) {
     std::sort(ready_.begin(), ready_.end(), [](const Sized& a, const Sized& b) {
-      return a.first_remaining_us != b.first_remaining_us ? a.first_remaining_us < b.first_remaining_us : a.job < b.job;
+      return a.first_remaining_us != b.first_remaining_us
+                 ? a.first_remaining_us < b.first_remaining_us
+                 : a.job < b.job;
     });
     std::size_t chosen = 0;
     for (std::size_t i = 0; i < ready_.size() && slices > 0; ++i) {
@@ -164,7 +173,8 @@ class Greedy : public Partitioner {
       Sized* best = nullptr;
       for (Sized& sized : ready_) {
         if (sized.next < 0 || kSizes[sized.next] - kSizes[sized.size] > slices) continue;
-        if (!best || sized.gain > best->gain || (sized.gain == best->gain && sized.job < best->job)) best = &sized;
+        if (!best || sized.gain > best->gain || (sized.gain == best->gain && sized.job < best->job))
+          best = &sized;
       }
       if (!best) return;
       slices -= kSizes[best->next] - kSizes[best->size];
@@ -224,15 +234,17 @@ class Greedy : public Partitioner {
       if (!packed.touched) continue;
       const std::size_t before = decision.repartitions.size();
       aim_at(view, gpu, packed.set, decision);
-      const SlotSet target =
-          decision.repartitions.size() > before ? decision.repartitions.back().target : view.gpu(gpu).target;
+      const SlotSet target = decision.repartitions.size() > before
+                                 ? decision.repartitions.back().target
+                                 : view.gpu(gpu).target;
       assign(view, gpu, packed, target & ~packed.fixed, decision);
     }
     decision.whole = view.everything_ready();
   }
 
   // Jobs to the slices of their profile; under `free` one that runs on such a slice keeps it.
-  static void assign(const View& view, GpuIndex gpu, Packed& packed, SlotSet open, Decision& decision) {
+  static void assign(const View& view, GpuIndex gpu, Packed& packed, SlotSet open,
+                     Decision& decision) {
     const Board& board = view.fleet().board(gpu);
     std::sort(packed.jobs.begin(), packed.jobs.end());
     for (auto& [job, profile] : packed.jobs) {
@@ -254,7 +266,8 @@ class Greedy : public Partitioner {
       }
       SM_CHECK(best >= 0);
       open &= ~(SlotSet{1} << best);
-      decision.starts.push_back({job, view.fleet().slice_at(gpu, board.slots[best].start), static_cast<std::uint8_t>(best)});
+      decision.starts.push_back({job, view.fleet().slice_at(gpu, board.slots[best].start),
+                                 static_cast<std::uint8_t>(best)});
     }
   }
 

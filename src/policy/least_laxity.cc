@@ -1,6 +1,6 @@
-// `least-laxity`: the order is the slack each ready job would have left on the slice that it would get if it came
-// first; the slices are then chosen as `slowest-on-time` does. Laxity changes with time, so it sorts all ready jobs at
-// every call.
+// `least-laxity`: the order is the slack each ready job would have left on the slice that it would
+// get if it came first; the slices are then chosen as `slowest-on-time` does. Laxity changes with
+// time, so it sorts all ready jobs at every call.
 #include <algorithm>
 
 #include "policy/place.h"
@@ -32,7 +32,8 @@ class LeastLaxity : public Placer {
       const KindSet free = view.free().kinds();
       if (free == 0) return;
       if (!(free & ready_job.kinds)) continue;
-      const SliceId slice = smallest_on_time(view, view.look_at(ready_job.job), free & ready_job.kinds);
+      const SliceId slice =
+          smallest_on_time(view, view.look_at(ready_job.job), free & ready_job.kinds);
       view.mark_taken(slice);
       starts.push_back({ready_job.job, slice, view.slice(slice).slot});
     }

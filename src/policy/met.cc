@@ -13,7 +13,8 @@ class Met : public Placer {
   GpuOrder gpu_order() const override { return GpuOrder::kMostOccupied; }
 
   void decide(View& view, std::vector<Start>& starts) override {
-    place_in_order(view, starts, [&](const Seen& seen, KindSet kinds) { return cheapest(view, seen, kinds); });
+    place_in_order(view, starts,
+                   [&](const Seen& seen, KindSet kinds) { return cheapest(view, seen, kinds); });
   }
 
  private:
@@ -30,7 +31,8 @@ class Met : public Placer {
         const int kind = std::countr_zero(rest);
         const double cost = added_cost(view, gpu, kind, seen.remaining_us(kind), seen.slack_us());
         const SliceId slice = free.lowest(gpu, one);
-        if (best_slice == kNone || cost < best || (cost == best && slice < best_slice)) best = cost, best_slice = slice;
+        if (best_slice == kNone || cost < best || (cost == best && slice < best_slice))
+          best = cost, best_slice = slice;
       }
     }
     return best_slice;
@@ -51,6 +53,8 @@ class Met : public Placer {
 
 }  // namespace
 
-std::unique_ptr<Placer> make_met(double energy_weight) { return std::make_unique<Met>(energy_weight); }
+std::unique_ptr<Placer> make_met(double energy_weight) {
+  return std::make_unique<Met>(energy_weight);
+}
 
 }  // namespace smartmig

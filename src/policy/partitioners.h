@@ -1,4 +1,5 @@
-// Makers of the partitioners; each is in a file of its own. docs/model/semantics.md has their rules.
+// Makers of the partitioners; each is in a file of its own. docs/model/semantics.md has their
+// rules.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// What placers share: going through the ready jobs in order, and the two ways to choose a slice that several use.
+// What placers share: going through the ready jobs in order, and the two ways to choose a slice
+// that several use.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +10,8 @@
 
 namespace smartmig {
 
-// Where each queue stands while the ready jobs are taken in order over all of them. One at a time for a View.
+// Where each queue stands while the ready jobs are taken in order over all of them. One at a time
+// for a View.
 class ReadyOrder {
  public:
   explicit ReadyOrder(View& view) : groups_(view.groups()), cursors_(view.scratch().cursors) {
@@ -17,8 +19,9 @@ class ReadyOrder {
     for (std::size_t g = 0; g < groups_.size(); ++g) cursors_[g] = groups_[g].queue.begin();
   }
 
-  // The next job that runs on one of `kinds`, and on which kinds it runs; kNone at the end. Groups that run on none
-  // of them are passed over as a whole, so a long queue of jobs that fit nowhere costs nothing.
+  // The next job that runs on one of `kinds`, and on which kinds it runs; kNone at the end. Groups
+  // that run on none of them are passed over as a whole, so a long queue of jobs that fit nowhere
+  // costs nothing.
   JobIndex next(KindSet kinds, KindSet& job_kinds) {
     if (groups_.size() == 1) {
       const JobQueue& queue = groups_[0].queue;
@@ -48,8 +51,8 @@ class ReadyOrder {
   std::vector<JobQueue::Cursor>& cursors_;
 };
 
-// Gives each ready job, in order, the slice that choose(seen, kinds) names, until jobs or free slices run out.
-// `kinds`, never empty, are those that have a free slice and on which the job runs.
+// Gives each ready job, in order, the slice that choose(seen, kinds) names, until jobs or free
+// slices run out. `kinds`, never empty, are those that have a free slice and on which the job runs.
 template <class Choose>
 void place_in_order(View& view, std::vector<Start>& starts, Choose choose) {
   if (view.free().kinds() == 0) return;
@@ -69,8 +72,8 @@ inline SliceId lowest_index(const View& view, KindSet kinds) {
   return view.free().lowest(view.free().first_gpu_anywhere(kinds), kinds);
 }
 
-// On the first GPU, in the order of the buckets, that has a free slice which ends on time, the slowest such; else the
-// slice with the earliest end.
+// On the first GPU, in the order of the buckets, that has a free slice which ends on time, the
+// slowest such; else the slice with the earliest end.
 inline SliceId slowest_on_time_by_gpu(const View& view, const Seen& seen, KindSet kinds) {
   const FreeSlices& free = view.free();
   const KindSet on_time = seen.on_time(kinds);

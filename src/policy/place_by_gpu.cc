@@ -1,5 +1,5 @@
-// The placers that choose a GPU first, then a slice on it: `edf`, `cedf` and `shortest-remaining` differ only in the
-// orders of jobs and GPUs.
+// The placers that choose a GPU first, then a slice on it: `edf`, `cedf` and `shortest-remaining`
+// differ only in the orders of jobs and GPUs.
 #include "policy/place.h"
 #include "policy/placers.h"
 
@@ -13,8 +13,9 @@ class ByGpu : public Placer {
   JobOrder job_order() const override { return jobs_; }
   GpuOrder gpu_order() const override { return gpus_; }
   void decide(View& view, std::vector<Start>& starts) override {
-    place_in_order(view, starts,
-                   [&](const Seen& seen, KindSet kinds) { return slowest_on_time_by_gpu(view, seen, kinds); });
+    place_in_order(view, starts, [&](const Seen& seen, KindSet kinds) {
+      return slowest_on_time_by_gpu(view, seen, kinds);
+    });
   }
 
  private:

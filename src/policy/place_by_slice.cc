@@ -1,5 +1,5 @@
-// The placers that look at slices over all GPUs at once, for the job with the earliest deadline: the rules of the course
-// project, and "slowest slice that ends on time, else the fastest".
+// The placers that look at slices over all GPUs at once, for the job with the earliest deadline:
+// the rules of the course project, and "slowest slice that ends on time, else the fastest".
 #include "policy/place.h"
 #include "policy/placers.h"
 
@@ -13,7 +13,8 @@ class BySlice : public Placer {
   explicit BySlice(Choice choose) : choose_(choose) {}
   std::unique_ptr<Placer> clone() const override { return std::make_unique<BySlice>(*this); }
   void decide(View& view, std::vector<Start>& starts) override {
-    place_in_order(view, starts, [&](const Seen& seen, KindSet kinds) { return choose_(view, seen, kinds); });
+    place_in_order(view, starts,
+                   [&](const Seen& seen, KindSet kinds) { return choose_(view, seen, kinds); });
   }
 
  private:
@@ -33,8 +34,12 @@ SliceId any(const View& view, const Seen&, KindSet kinds) { return lowest_index(
 
 }  // namespace
 
-std::unique_ptr<Placer> make_slowest_on_time() { return std::make_unique<BySlice>(smallest_on_time); }
-std::unique_ptr<Placer> make_earliest_finish() { return std::make_unique<BySlice>(earliest_finish); }
+std::unique_ptr<Placer> make_slowest_on_time() {
+  return std::make_unique<BySlice>(smallest_on_time);
+}
+std::unique_ptr<Placer> make_earliest_finish() {
+  return std::make_unique<BySlice>(earliest_finish);
+}
 std::unique_ptr<Placer> make_largest_first() { return std::make_unique<BySlice>(largest); }
 std::unique_ptr<Placer> make_smallest_first() { return std::make_unique<BySlice>(smallest); }
 std::unique_ptr<Placer> make_first_fit() { return std::make_unique<BySlice>(any); }

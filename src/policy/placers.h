@@ -1,4 +1,5 @@
-// Makers of the placers; each is in a file of its own. docs/model/semantics.md has their rules, word for word.
+// Makers of the placers; each is in a file of its own. docs/model/semantics.md has their rules,
+// word for word.
 #pragma once
 
 #include <cstdint>

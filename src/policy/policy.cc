@@ -21,7 +21,8 @@ void aim_at(const View& view, GpuIndex gpu, SlotSet layout, Decision& decision) 
   const Board& board = view.fleet().board(gpu);
   const SlotSet target = view.gpu(gpu).target;
   if (target == layout || same_layout(board, target, layout)) return;
-  decision.repartitions.push_back({gpu, closest_placement(board, target, view.slots_in_use(gpu), layout)});
+  decision.repartitions.push_back(
+      {gpu, closest_placement(board, target, view.slots_in_use(gpu), layout)});
 }
 
 }  // namespace smartmig

@@ -1,6 +1,7 @@
-// The two ports of a policy. A partitioner decides layouts, a placer decides which ready job gets which free slice;
-// a joint policy is a partitioner that also starts jobs. They see a View and fill a Decision, and never meet the
-// engine, the clock or a driver. An object serves one run at a time; clone() gives another run its own.
+// The two ports of a policy. A partitioner decides layouts, a placer decides which ready job gets
+// which free slice; a joint policy is a partitioner that also starts jobs. They see a View and fill
+// a Decision, and never meet the engine, the clock or a driver. An object serves one run at a time;
+// clone() gives another run its own.
 #pragma once
 
 #include <memory>
@@ -18,7 +19,8 @@ class Partitioner {
   virtual std::unique_ptr<Partitioner> clone() const = 0;
   // The layouts the fleet starts with, one for each GPU, at time view.now().
   virtual std::vector<SlotSet> first_layouts(const View& view) = 0;
-  // Adds repartitions (and, if joint, stops and starts). Called at arrivals, completions, failures and its timers.
+  // Adds repartitions (and, if joint, stops and starts). Called at arrivals, completions, failures
+  // and its timers.
   virtual void decide(View& view, Decision& decision) = 0;
   // The next time after `now` at which it wants to be called although nothing happens.
   virtual TimeUs next_timer(TimeUs /*now*/) const { return kNever; }
@@ -30,8 +32,8 @@ class Placer {
   virtual std::unique_ptr<Placer> clone() const = 0;
   virtual JobOrder job_order() const { return JobOrder::kDeadline; }
   virtual GpuOrder gpu_order() const { return GpuOrder::kIndex; }
-  // Adds starts on free slices, each marked in the view as it is taken. Under Preemption::kFree they are the whole
-  // new assignment; else they are additions.
+  // Adds starts on free slices, each marked in the view as it is taken. Under Preemption::kFree
+  // they are the whole new assignment; else they are additions.
   virtual void decide(View& view, std::vector<Start>& starts) = 0;
 };
 
@@ -50,13 +52,14 @@ struct Policy {
   Policy& operator=(const Policy& other) { return *this = Policy(other); }
 };
 
-// The steps of a decision at one instant, each into a cleared Decision and carried out before the next: layouts,
-// then displacement (policy/displace.h, under `checkpoint`), then placement, which under `free` is a whole assignment.
+// The steps of a decision at one instant, each into a cleared Decision and carried out before the
+// next: layouts, then displacement (policy/displace.h, under `checkpoint`), then placement, which
+// under `free` is a whole assignment.
 void decide_layouts(Policy& policy, View& view, Decision& decision);
 void decide_placement(Policy& policy, View& view, Decision& decision);
 
-// Adds a repartition of the GPU to this layout's multiset unless it has it already, where the present slices in use
-// stay as far as they can.
+// Adds a repartition of the GPU to this layout's multiset unless it has it already, where the
+// present slices in use stay as far as they can.
 void aim_at(const View& view, GpuIndex gpu, SlotSet layout, Decision& decision);
 
 }  // namespace smartmig

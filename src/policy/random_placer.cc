@@ -1,4 +1,5 @@
-// `random`: by deadline, a free slice drawn from all it runs on. It counts free slices over the whole fleet for each job.
+// `random`: by deadline, a free slice drawn from all it runs on. It counts free slices over the
+// whole fleet for each job.
 #include "base/random.h"
 
 #include "policy/place.h"
@@ -46,6 +47,8 @@ class RandomPlacer : public Placer {
 
 }  // namespace
 
-std::unique_ptr<Placer> make_random(std::uint64_t seed) { return std::make_unique<RandomPlacer>(seed); }
+std::unique_ptr<Placer> make_random(std::uint64_t seed) {
+  return std::make_unique<RandomPlacer>(seed);
+}
 
 }  // namespace smartmig

@@ -17,17 +17,25 @@ struct PlacerEntry {
 };
 const std::vector<PlacerEntry>& placers() {
   static const std::vector<PlacerEntry> entries = {
-      {"edf", "earliest deadline first, most packed GPU, slowest slice on time", [](auto&) { return make_edf(); }},
-      {"met", "earliest deadline first, least added energy and tardiness", [](auto& o) { return make_met(o.energy_weight); }},
-      {"cedf", "jobs that need large slices first, GPUs with large slices first", [](auto&) { return make_cedf(); }},
-      {"random", "earliest deadline first, any free slice", [](auto& o) { return make_random(o.seed); }},
-      {"earliest-finish", "the slice where it ends first", [](auto&) { return make_earliest_finish(); }},
+      {"edf", "earliest deadline first, most packed GPU, slowest slice on time",
+       [](auto&) { return make_edf(); }},
+      {"met", "earliest deadline first, least added energy and tardiness",
+       [](auto& o) { return make_met(o.energy_weight); }},
+      {"cedf", "jobs that need large slices first, GPUs with large slices first",
+       [](auto&) { return make_cedf(); }},
+      {"random", "earliest deadline first, any free slice",
+       [](auto& o) { return make_random(o.seed); }},
+      {"earliest-finish", "the slice where it ends first",
+       [](auto&) { return make_earliest_finish(); }},
       {"largest-first", "the largest free slice", [](auto&) { return make_largest_first(); }},
       {"smallest-first", "the smallest free slice", [](auto&) { return make_smallest_first(); }},
       {"first-fit", "the free slice with the lowest index", [](auto&) { return make_first_fit(); }},
-      {"slowest-on-time", "the smallest slice that ends on time, else the fastest", [](auto&) { return make_slowest_on_time(); }},
-      {"shortest-remaining", "least work left first, slices as cedf", [](auto&) { return make_shortest_remaining(); }},
-      {"least-laxity", "least slack first, slices as slowest-on-time", [](auto&) { return make_least_laxity(); }},
+      {"slowest-on-time", "the smallest slice that ends on time, else the fastest",
+       [](auto&) { return make_slowest_on_time(); }},
+      {"shortest-remaining", "least work left first, slices as cedf",
+       [](auto&) { return make_shortest_remaining(); }},
+      {"least-laxity", "least slack first, slices as slowest-on-time",
+       [](auto&) { return make_least_laxity(); }},
   };
   return entries;
 }
@@ -40,13 +48,15 @@ const std::vector<Named>& partitioners() {
   static const std::vector<Named> entries = {
       {"none", "every GPU whole"},
       {"static", "static:LAYOUTS, one layout for each GPU, LAYOUT*COUNT repeats"},
-      {"day-night", "day-night:HOUR=LAYOUTS+HOUR=LAYOUTS, two lists and when each comes into force (8, 20:30)"},
+      {"day-night",
+       "day-night:HOUR=LAYOUTS+HOUR=LAYOUTS, two lists and when each comes into force (8, 20:30)"},
       {"count", "as many slices as jobs in the system"},
   };
   return entries;
 }
 const std::vector<Named>& joints() {
-  static const std::vector<Named> entries = {{"greedy", "sizes jobs by what they gain, repacks all GPUs at every event"}};
+  static const std::vector<Named> entries = {
+      {"greedy", "sizes jobs by what they gain, repacks all GPUs at every event"}};
   return entries;
 }
 
@@ -61,27 +71,35 @@ std::vector<std::string> names_of(const Entries& entries) {
 std::optional<TimeUs> parse_time_of_day(std::string_view text) {
   const auto pieces = split(text, ':');
   const auto hour = parse_integer(pieces[0]);
-  const auto minute = pieces.size() == 2 ? parse_integer(pieces[1]) : std::optional<std::int64_t>(0);
-  if (pieces.size() > 2 || !hour || !minute || *hour < 0 || *hour > 23 || *minute < 0 || *minute > 59) return std::nullopt;
+  const auto minute =
+      pieces.size() == 2 ? parse_integer(pieces[1]) : std::optional<std::int64_t>(0);
+  if (pieces.size() > 2 || !hour || !minute || *hour < 0 || *hour > 23 || *minute < 0 ||
+      *minute > 59)
+    return std::nullopt;
   return *hour * kHourUs + *minute * kMinuteUs;
 }
 
-Result<std::unique_ptr<Partitioner>> make_day_night_from(std::string_view argument, const Fleet& fleet) {
+Result<std::unique_ptr<Partitioner>> make_day_night_from(std::string_view argument,
+                                                         const Fleet& fleet) {
   const auto halves = split(argument, '+');
-  if (halves.size() != 2) return fail("policy day-night: found '{}', expected HOUR=LAYOUTS+HOUR=LAYOUTS", argument);
+  if (halves.size() != 2)
+    return fail("policy day-night: found '{}', expected HOUR=LAYOUTS+HOUR=LAYOUTS", argument);
   DayNight plan;
   for (int i = 0; i < 2; ++i) {
     const std::size_t equals = halves[i].find('=');
     const auto from = parse_time_of_day(halves[i].substr(0, equals));
     if (equals == std::string_view::npos || !from) {
-      return fail("policy day-night: found '{}', expected a time of day such as 8 or 20:30, then =LAYOUTS", halves[i]);
+      return fail(
+          "policy day-night: found '{}', expected a time of day such as 8 or 20:30, then =LAYOUTS",
+          halves[i]);
     }
     auto layouts = parse_layout_list(halves[i].substr(equals + 1), fleet);
     if (!layouts) return pass_on(layouts);
     plan.layouts[i] = std::move(*layouts);
     plan.from_us[i] = *from;
   }
-  if (plan.from_us[0] == plan.from_us[1]) return fail("policy day-night: both lists start at the same time of day");
+  if (plan.from_us[0] == plan.from_us[1])
+    return fail("policy day-night: both lists start at the same time of day");
   if (plan.from_us[0] > plan.from_us[1]) {
     std::swap(plan.from_us[0], plan.from_us[1]);
     std::swap(plan.layouts[0], plan.layouts[1]);
@@ -111,7 +129,8 @@ Result<std::unique_ptr<Partitioner>> make_partitioner(std::string_view text, con
 
 }  // namespace
 
-Result<Policy> make_policy(std::string_view spec, const Fleet& fleet, const PolicyOptions& options) {
+Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
+                           const PolicyOptions& options) {
   Policy policy;
   policy.name = std::string(spec);
   const std::size_t slash = spec.rfind('/');
@@ -122,7 +141,8 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet, const Poli
     }
     auto known = joint_names();
     for (const auto& name : partitioner_names()) {
-      if (spec.substr(0, spec.find(':')) == name) return fail("policy '{}' names no placer, expected {}/PLACER", spec, spec);
+      if (spec.substr(0, spec.find(':')) == name)
+        return fail("policy '{}' names no placer, expected {}/PLACER", spec, spec);
       known.push_back(name);
     }
     return fail("unknown policy '{}'{}", spec, suggestion(spec, known));
@@ -131,8 +151,10 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet, const Poli
   if (!partitioner) return pass_on(partitioner);
   policy.partitioner = std::move(*partitioner);
   const std::string_view name = spec.substr(slash + 1);
-  const auto entry = std::find_if(placers().begin(), placers().end(), [&](const auto& e) { return e.name == name; });
-  if (entry == placers().end()) return fail("unknown placer '{}'{}", name, suggestion(name, placer_names()));
+  const auto entry = std::find_if(placers().begin(), placers().end(),
+                                  [&](const auto& e) { return e.name == name; });
+  if (entry == placers().end())
+    return fail("unknown placer '{}'{}", name, suggestion(name, placer_names()));
   policy.placer = entry->make(options);
   return policy;
 }
@@ -143,7 +165,8 @@ std::vector<std::string> joint_names() { return names_of(joints()); }
 
 std::string describe_policies() {
   std::string text = "Policies: PARTITIONER/PLACER, or a joint policy alone.\nPartitioners:\n";
-  for (const auto& entry : partitioners()) text += fmt::format("  {:20}{}\n", entry.name, entry.what);
+  for (const auto& entry : partitioners())
+    text += fmt::format("  {:20}{}\n", entry.name, entry.what);
   text += "Placers:\n";
   for (const auto& entry : placers()) text += fmt::format("  {:20}{}\n", entry.name, entry.what);
   text += "Joint:\n";

@@ -1,4 +1,5 @@
-// The registry: every policy by the word a user writes, PARTITIONER/PLACER or the name of a joint policy.
+// The registry: every policy by the word a user writes, PARTITIONER/PLACER or the name of a joint
+// policy.
 //   none/edf   static:7,4-3*4,3-2-2*3/cedf   day-night:8=4-3*8+20=7*8/cedf   count/cedf   greedy
 #pragma once
 
@@ -16,7 +17,8 @@ struct PolicyOptions {
 };
 
 // Errors name what is unknown and suggest the nearest name.
-Result<Policy> make_policy(std::string_view spec, const Fleet& fleet, const PolicyOptions& options = {});
+Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
+                           const PolicyOptions& options = {});
 
 std::vector<std::string> partitioner_names();
 std::vector<std::string> placer_names();

@@ -24,7 +24,8 @@ State::Options state_options(const Policy& policy, const EngineOptions& options)
 
 }  // namespace
 
-Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy, const EngineOptions& options)
+Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
+               const EngineOptions& options)
     : fleet_(&fleet),
       jobs_(&jobs),
       policy_(policy),
@@ -61,7 +62,8 @@ bool Engine::still_true(const Ending& ending) const {
   return slice.job != kNone && slice.end_us == ending.at_us;
 }
 
-// Keeps the heap within a small multiple of what is true, so that free preemption cannot make it grow.
+// Keeps the heap within a small multiple of what is true, so that free preemption cannot make it
+// grow.
 void Engine::forget_stale() {
   if (endings_.size() < 64 + 4 * state_.running().size()) return;
   std::erase_if(endings_, [this](const Ending& ending) { return !still_true(ending); });
@@ -73,11 +75,14 @@ TimeUs Engine::next_time() {
   TimeUs next = endings_.empty() ? kNever : endings_.front().at_us;
   if (scans_) {
     first_ends_us_ = kNever;
-    for (const SliceId slice : state_.running()) first_ends_us_ = std::min(first_ends_us_, state_.slice(slice).end_us);
+    for (const SliceId slice : state_.running())
+      first_ends_us_ = std::min(first_ends_us_, state_.slice(slice).end_us);
     next = std::min(next, first_ends_us_);
   }
-  if (next_arrival_ < jobs_->jobs.size()) next = std::min(next, jobs_->jobs[next_arrival_].submit_us);
-  if (next_gpu_event_ < gpu_events_.size()) next = std::min(next, gpu_events_[next_gpu_event_].at_us);
+  if (next_arrival_ < jobs_->jobs.size())
+    next = std::min(next, jobs_->jobs[next_arrival_].submit_us);
+  if (next_gpu_event_ < gpu_events_.size())
+    next = std::min(next, gpu_events_[next_gpu_event_].at_us);
   if (next == kNever && next_timer_ != kNever) {
     // Only timers are left: a new layout may still let the waiting jobs run, but not for ever.
     constexpr int kPatience = 4;
@@ -92,7 +97,8 @@ bool Engine::step() {
   if (completed_ == jobs_->jobs.size()) return false;
   TimeUs now = next_time();
   if (now == kNever) return false;
-  now = std::max(now, begin_us_);  // What happens to GPUs before the first job is there from the start.
+  now = std::max(now,
+                 begin_us_);  // What happens to GPUs before the first job is there from the start.
   if (records_) records_->pass_time(state_, now);
   state_.set_now(now);
   call_partitioner_ = false;
@@ -160,7 +166,8 @@ void Engine::process_endings(TimeUs now) {
 }
 
 void Engine::process_gpu_events(TimeUs now) {
-  for (; next_gpu_event_ < gpu_events_.size() && gpu_events_[next_gpu_event_].at_us <= now; ++next_gpu_event_) {
+  for (; next_gpu_event_ < gpu_events_.size() && gpu_events_[next_gpu_event_].at_us <= now;
+       ++next_gpu_event_) {
     const GpuEvent& event = gpu_events_[next_gpu_event_];
     if (state_.gpu(event.gpu).up != event.fail) continue;  // It is as the event would have it.
     event.fail ? state_.fail(event.gpu) : state_.bring_back(event.gpu);
@@ -171,7 +178,8 @@ void Engine::process_gpu_events(TimeUs now) {
 }
 
 void Engine::process_arrivals(TimeUs now) {
-  for (; next_arrival_ < jobs_->jobs.size() && jobs_->jobs[next_arrival_].submit_us == now; ++next_arrival_) {
+  for (; next_arrival_ < jobs_->jobs.size() && jobs_->jobs[next_arrival_].submit_us == now;
+       ++next_arrival_) {
     state_.arrive(static_cast<JobIndex>(next_arrival_));
     ++events_;
     call_partitioner_ = true;
@@ -246,7 +254,8 @@ void Engine::assign_whole(std::span<const Start> starts) {
   for (std::size_t i = before; i < started_.size(); ++i) records_->job_started(state_, started_[i]);
 }
 
-// Starts what operations can start on the GPUs that changed, and the jobs that waited for what is there now.
+// Starts what operations can start on the GPUs that changed, and the jobs that waited for what is
+// there now.
 void Engine::settle_dirty() {
   for (const GpuIndex gpu : dirty_) {
     const TimeUs end = state_.advance(gpu);
@@ -260,7 +269,8 @@ void Engine::settle_dirty() {
   dirty_.clear();
 }
 
-// The papers' way to charge a repartition: off the deadlines of the jobs placed on the GPU as it changes.
+// The papers' way to charge a repartition: off the deadlines of the jobs placed on the GPU as it
+// changes.
 void Engine::charge_layout_changes() {
   const TimeUs cut = state_.costs().deadline_cut_us;
   if (cut == 0) return;
@@ -272,7 +282,8 @@ void Engine::charge_layout_changes() {
       }
     } else {
       for (const JobIndex job : started_) {
-        if (state_.job_state(job).status != JobStatus::kRunning) continue;  // Displaced again at once.
+        if (state_.job_state(job).status != JobStatus::kRunning)
+          continue;  // Displaced again at once.
         if (fleet_->gpu_of(state_.job_state(job).slice) == gpu) state_.cut_deadline(job, cut);
       }
     }
@@ -287,7 +298,8 @@ Result<void> Engine::run() {
   for (JobIndex job = 0; job < jobs; ++job) {
     if (finish_us_[job] >= 0) continue;
     return fail(
-        "{} of {} jobs never ran, the first is job {}: no slice that policy {} makes on this fleet has the memory and a "
+        "{} of {} jobs never ran, the first is job {}: no slice that policy {} makes on this fleet "
+        "has the memory and a "
         "time for it, or the GPU it needs did not return",
         jobs - completed_, jobs, jobs_->id(job), policy_.name);
   }

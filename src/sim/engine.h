@@ -1,5 +1,6 @@
-// The event engine: advances a State through a workload with a policy. Between two instants it touches only what
-// changes. Deterministic; no global state; copying an engine copies the run, which can then go on by itself.
+// The event engine: advances a State through a workload with a policy. Between two instants it
+// touches only what changes. Deterministic; no global state; copying an engine copies the run,
+// which can then go on by itself.
 //
 //   Engine engine(fleet, jobs, policy, options);
 //   auto done = engine.run();       // or step() while it returns true
@@ -32,8 +33,10 @@ struct EngineOptions {
 
 class Engine {
  public:
-  // `fleet` and `jobs` must outlive the engine; the policy is copied. There must be at least one job.
-  Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy, const EngineOptions& options);
+  // `fleet` and `jobs` must outlive the engine; the policy is copied. There must be at least one
+  // job.
+  Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
+         const EngineOptions& options);
 
   // Goes on to the next instant; false when all jobs are done or nothing can happen any more.
   bool step();
@@ -51,14 +54,16 @@ class Engine {
   const std::optional<Records>& records() const { return records_; }
 
  private:
-  // What ends at a time: a slice's job or save, or a GPU's operation. Entries are not taken out when plans change;
-  // one that no longer says the same as the state is passed over.
+  // What ends at a time: a slice's job or save, or a GPU's operation. Entries are not taken out
+  // when plans change; one that no longer says the same as the state is passed over.
   struct Ending {
     TimeUs at_us;
     std::uint32_t id;
     bool operation;
     friend bool operator>(const Ending& a, const Ending& b) {
-      return a.at_us != b.at_us ? a.at_us > b.at_us : a.id != b.id ? a.id > b.id : a.operation > b.operation;
+      return a.at_us != b.at_us ? a.at_us > b.at_us
+             : a.id != b.id     ? a.id > b.id
+                                : a.operation > b.operation;
     }
   };
 
@@ -88,7 +93,7 @@ class Engine {
   std::vector<GpuEvent> gpu_events_;
   std::vector<Ending> endings_;  // A heap, earliest first.
   std::vector<TimeUs> finish_us_;
-  std::vector<GpuIndex> dirty_;        // Perhaps not yet at their target.
+  std::vector<GpuIndex> dirty_;          // Perhaps not yet at their target.
   std::vector<GpuIndex> repartitioned_;  // At this instant.
   std::vector<GpuIndex> touched_;
   std::vector<JobIndex> started_;  // At this instant.
@@ -107,8 +112,9 @@ class Engine {
   std::size_t completed_ = 0;
   int idle_timers_ = 0;  // Timers in a row at which nothing ran and nothing was to come.
   bool call_partitioner_ = false;
-  // Under free preemption nearly every end changes at every instant: then looking through the running slices, of which
-  // the placer looks at each anyway, is cheaper than keeping them in a heap.
+  // Under free preemption nearly every end changes at every instant: then looking through the
+  // running slices, of which the placer looks at each anyway, is cheaper than keeping them in a
+  // heap.
   bool scans_ = false;
   TimeUs first_ends_us_ = kNever;  // Of the running jobs, as next_time() found it.
 };

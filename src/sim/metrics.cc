@@ -5,7 +5,8 @@
 
 namespace smartmig {
 
-double weigh(double energy_j, double avg_tardiness_s, double energy_weight, double gpus, double days) {
+double weigh(double energy_j, double avg_tardiness_s, double energy_weight, double gpus,
+             double days) {
   // A workload without length (all jobs at once) is taken as a day.
   const double scaled_wmin = energy_j / kJoulesPerWattMinute * 8 / gpus / (days > 0 ? days : 1);
   return (energy_weight * scaled_wmin + avg_tardiness_s / 60) / (energy_weight + 1);
@@ -32,7 +33,8 @@ Metrics measure(const Engine& engine, double energy_weight) {
   TimeUs sum_us = 0;
   std::size_t late = 0;
   for (JobIndex job = 0; job < jobs; ++job) {
-    const TimeUs by = std::max<TimeUs>(0, engine.finish_us()[job] - state.job_state(job).deadline_us);
+    const TimeUs by =
+        std::max<TimeUs>(0, engine.finish_us()[job] - state.job_state(job).deadline_us);
     sum_us += by;
     late += by > 0;
     late_s.push_back(to_s(by));
@@ -43,8 +45,8 @@ Metrics measure(const Engine& engine, double energy_weight) {
   metrics.p95_tardiness_s = quantile(late_s, 0.95);
   metrics.p99_tardiness_s = quantile(late_s, 0.99);
   metrics.late_pct = 100.0 * static_cast<double>(late) / static_cast<double>(jobs);
-  metrics.et = weigh(metrics.energy_j, metrics.avg_tardiness_s, energy_weight, state.fleet().gpu_count(),
-                     engine.jobs().nominal_days);
+  metrics.et = weigh(metrics.energy_j, metrics.avg_tardiness_s, energy_weight,
+                     state.fleet().gpu_count(), engine.jobs().nominal_days);
   metrics.makespan_s = to_s(engine.end_us() - engine.begin_us());
   metrics.events = engine.events();
   metrics.repartitions = engine.repartitions();

@@ -15,7 +15,8 @@ struct Metrics {
   double p95_tardiness_s = 0;
   double p99_tardiness_s = 0;
   double late_pct = 0;
-  double et = 0;          // In the papers' units: (a * W*min + minutes) / (a + 1), E scaled to 8 GPUs and one day.
+  double et =
+      0;  // In the papers' units: (a * W*min + minutes) / (a + 1), E scaled to 8 GPUs and one day.
   double makespan_s = 0;  // First submit to last completion.
   long events = 0;
   long repartitions = 0;
@@ -26,7 +27,8 @@ struct Metrics {
 Metrics measure(const Engine& engine, double energy_weight);
 
 // ET of a total energy and a mean tardiness; `days` is the workload's nominal length.
-double weigh(double energy_j, double avg_tardiness_s, double energy_weight, double gpus, double days);
+double weigh(double energy_j, double avg_tardiness_s, double energy_weight, double gpus,
+             double days);
 
 // The value below which a share q of the sorted values lies, by linear interpolation.
 double quantile(const std::vector<double>& sorted, double q);

@@ -5,7 +5,8 @@
 
 namespace smartmig {
 
-Records::Records(const State& state, std::size_t jobs) : begin_us_(state.now()), now_us_(state.now()), jobs_(jobs) {
+Records::Records(const State& state, std::size_t jobs)
+    : begin_us_(state.now()), now_us_(state.now()), jobs_(jobs) {
   const Fleet& fleet = state.fleet();
   compute_total_ = fleet.compute_slices();
   seen_.resize(fleet.gpu_count());
@@ -61,7 +62,8 @@ void Records::observe(const State& state, std::span<const GpuIndex> touched) {
   waiting_ = static_cast<double>(state.ready_count());
 }
 
-// Idle boards fall to lower levels with no event of the engine; each fall is a step of power of its own.
+// Idle boards fall to lower levels with no event of the engine; each fall is a step of power of its
+// own.
 void Records::note_falls(const State& state, TimeUs until) {
   for (;;) {
     GpuIndex first = kNone;

@@ -1,5 +1,6 @@
-// What a run leaves behind beyond its sums: every job's start and slice, every layout change, every step of power, and
-// utilisation, fragmentation and queue length over time. Kept only when asked for.
+// What a run leaves behind beyond its sums: every job's start and slice, every layout change, every
+// step of power, and utilisation, fragmentation and queue length over time. Kept only when asked
+// for.
 #pragma once
 
 #include <array>
@@ -35,7 +36,8 @@ struct PowerRecord {
 // Means over one stretch of kBinUs.
 struct TimelineRecord {
   double utilisation = 0;    // Busy compute slices / all.
-  double fragmentation = 0;  // Of the compute slices that are not busy, the share that no single new slice per GPU could use.
+  double fragmentation = 0;  // Of the compute slices that are not busy, the share that no single
+                             // new slice per GPU could use.
   double waiting = 0;        // Jobs that do not run.
   double power_w = 0;
 };
@@ -64,8 +66,8 @@ class Records {
   struct Sums {
     double time = 0;
     double busy = 0;
-    double idle = 0;       // Compute slices that are not busy.
-    double usable = 0;     // Of these, what one new slice on each GPU could take.
+    double idle = 0;    // Compute slices that are not busy.
+    double usable = 0;  // Of these, what one new slice on each GPU could take.
     double waiting = 0;
     double energy_w_us = 0;
   };

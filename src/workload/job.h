@@ -1,5 +1,5 @@
-// Jobs and the table that holds them. A Job is what a policy may know; its name and the columns we do not
-// understand are kept beside it, since the engine never looks at them.
+// Jobs and the table that holds them. A Job is what a policy may know; its name and the columns we
+// do not understand are kept beside it, since the engine never looks at them.
 #pragma once
 
 #include <array>
@@ -14,7 +14,11 @@
 namespace smartmig {
 
 enum class JobKind : std::uint8_t { kInference, kTraining };
-enum class Preemptible : std::uint8_t { kByKind, kNo, kYes };  // kByKind: training yes, inference no.
+enum class Preemptible : std::uint8_t {
+  kByKind,
+  kNo,
+  kYes
+};  // kByKind: training yes, inference no.
 
 using JobIndex = std::uint32_t;
 inline constexpr std::uint16_t kNoProfile = 0xffff;
@@ -23,8 +27,9 @@ inline constexpr std::int32_t kByCostModel = -1;
 struct Job {
   TimeUs submit_us = 0;
   TimeUs deadline_us = 0;
-  std::array<TimeUs, kSizeCount> time_us{};   // On an A100-40GB slice of kSizes[i]; 0: does not run there.
-  std::int32_t memory_mib = 0;                // 0: fits everywhere.
+  std::array<TimeUs, kSizeCount>
+      time_us{};                // On an A100-40GB slice of kSizes[i]; 0: does not run there.
+  std::int32_t memory_mib = 0;  // 0: fits everywhere.
   std::int32_t checkpoint_ms = kByCostModel;  // To save, before it stops.
   std::int32_t restore_ms = kByCostModel;     // To load, where it starts again.
   std::uint16_t profile = kNoProfile;         // Index into the catalogue.
@@ -52,16 +57,18 @@ class TextColumn {
   std::vector<std::size_t> ends_;
 };
 
-// Invariants: jobs are in order of submit_us (rows of equal time keep the order of the file); `ids` and
-// `extra` are empty or have one entry for each job.
+// Invariants: jobs are in order of submit_us (rows of equal time keep the order of the file); `ids`
+// and `extra` are empty or have one entry for each job.
 struct JobTable {
   std::vector<Job> jobs;
-  TextColumn ids;             // Empty: job i is called i.
-  std::string extra_header;   // Columns we do not know, as they stood: "user,queue".
-  TextColumn extra;           // Their fields, still as CSV text.
-  double nominal_days = 0;    // The papers' day: 1; a trace: last submit - first submit.
+  TextColumn ids;            // Empty: job i is called i.
+  std::string extra_header;  // Columns we do not know, as they stood: "user,queue".
+  TextColumn extra;          // Their fields, still as CSV text.
+  double nominal_days = 0;   // The papers' day: 1; a trace: last submit - first submit.
 
-  std::string id(JobIndex job) const { return ids.empty() ? std::to_string(job) : std::string(ids[job]); }
+  std::string id(JobIndex job) const {
+    return ids.empty() ? std::to_string(job) : std::string(ids[job]);
+  }
 };
 
 }  // namespace smartmig

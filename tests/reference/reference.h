@@ -1,6 +1,6 @@
-// A second, slow and obvious implementation of docs/model/semantics.md, to hold the engine against. It shares only
-// base/, mig/ and workload/ with the engine, recomputes everything at every instant, and prefers plain loops
-// over all jobs and slices to any data structure.
+// A second, slow and obvious implementation of docs/model/semantics.md, to hold the engine against.
+// It shares only base/, mig/ and workload/ with the engine, recomputes everything at every instant,
+// and prefers plain loops over all jobs and slices to any data structure.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,9 @@ struct Costs {
   TimeUs deadline_cut_us = 0;        // `paper`: 4 s.
   TimeUs checkpoint_us[2] = {0, 0};  // By JobKind, where the job's column says nothing.
   TimeUs restore_us[2] = {0, 0};
-  bool job_columns = false;  // `real`: the job's own checkpoint_ms and restore_ms count; else both are 0.
-  bool real_power = false;   // Idle levels and boards measured job by job.
+  bool job_columns =
+      false;  // `real`: the job's own checkpoint_ms and restore_ms count; else both are 0.
+  bool real_power = false;  // Idle levels and boards measured job by job.
 };
 
 struct GpuEvent {
@@ -45,11 +46,13 @@ struct Setup {
   std::vector<GpuEvent> events;
   double energy_weight = 2e-7;
   double estimate_sigma = 0;
-  std::uint64_t seed = 1;  // Streams: Random(seed, "random placer"), Random(seed, "estimate error").
+  std::uint64_t seed =
+      1;  // Streams: Random(seed, "random placer"), Random(seed, "estimate error").
 };
 
 struct Outcome {
-  std::vector<TimeUs> finish_us;    // One for each job; -1: never finished (nothing left that could happen).
+  std::vector<TimeUs>
+      finish_us;  // One for each job; -1: never finished (nothing left that could happen).
   std::vector<TimeUs> deadline_us;  // After what the costs took off.
   double energy_j = 0;
   long events = 0;

@@ -63,7 +63,8 @@ void keep_one_whole_for(const State& state, int job, const std::vector<std::size
   }
   for (std::size_t g = 0; g < steps.size(); ++g) {
     const Board& board = *state.gpus[g].board;
-    if (!state.gpus[g].up || !runs_on_layout(state, job, board, parse(board, chain(board)[0]))) continue;
+    if (!state.gpus[g].up || !runs_on_layout(state, job, board, parse(board, chain(board)[0])))
+      continue;
     step[g] = 0;
     return;
   }
@@ -95,7 +96,8 @@ void decide_count(State& state) {
     }
   }
   const std::vector<std::size_t> steps = step;
-  for (int job = 0; job < static_cast<int>(state.jobs.size()); ++job) keep_one_whole_for(state, job, steps, step);
+  for (int job = 0; job < static_cast<int>(state.jobs.size()); ++job)
+    keep_one_whole_for(state, job, steps, step);
   for (int g = 0; g < gpu_count; ++g) {
     const Board& board = *state.gpus[g].board;
     if (state.gpus[g].up) name_target(state, g, parse(board, chain(board)[step[g]]));
