@@ -1,17 +1,25 @@
 // `count`: as many slices as jobs. Between two calls it only walks the steps by which the number of
 // jobs changed.
 #include <bit>
+#include <iterator>
+#include <span>
+#include <string_view>
 
 #include "policy/partitioners.h"
 
 namespace smartmig {
 namespace {
 
-// Each step adds one slice or two and keeps the mean size as large as it can (MODEL: chain of
-// `count`).
-const std::vector<std::string_view> kChain7 = {"7",       "4-3",       "3-2-2",
-                                               "3-2-1-1", "2-2-1-1-1", "1-1-1-1-1-1-1"};
-const std::vector<std::string_view> kChain4 = {"4", "2-2", "2-1-1", "1-1-1-1"};
+// By the board's compute slices. Each step adds one slice or two (docs/model/semantics.md).
+constexpr std::string_view kChain7[] = {"7",       "4-3",       "3-2-2",
+                                        "3-2-1-1", "2-2-1-1-1", "1-1-1-1-1-1-1"};
+constexpr std::string_view kChain4[] = {"4", "2-2", "2-1-1", "1-1-1-1"};
+constexpr std::size_t kLevels = std::size(kChain7);
+
+std::span<const std::string_view> chain_names(const Board& board) {
+  if (board.compute_slices == 7) return kChain7;
+  return kChain4;
+}
 
 class Count : public Partitioner {
  public:
@@ -23,7 +31,7 @@ class Count : public Partitioner {
     level_kinds_.clear();
     for (const Board* board : fleet.boards()) {
       auto& chain = chains_.emplace_back();
-      for (const std::string_view name : board->compute_slices == 7 ? kChain7 : kChain4) {
+      for (const std::string_view name : chain_names(*board)) {
         const auto layout = parse_layout(*board, name);
         SM_CHECK(layout.has_value());
         chain.push_back(*layout);
@@ -75,8 +83,9 @@ class Count : public Partitioner {
   void keep_whole_gpus(const View& view) {
     for (const GpuIndex gpu : whole_gpus_) whole_[gpu] = false, touched_.push_back(gpu);
     whole_gpus_.clear();
+    const KindSet given = kinds_given();
     for (const State::Group& group : view.groups()) {
-      if (group.queue.empty() || (group.kinds & kinds_given())) continue;
+      if (group.queue.empty() || (group.kinds & given)) continue;
       for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu) {
         const int slot = std::countr_zero(chain_of(view.fleet(), gpu)[0]);
         if (!view.gpu(gpu).up || !(group.kinds >> view.fleet().kind_of_slot(gpu, slot) & 1))
@@ -111,14 +120,14 @@ class Count : public Partitioner {
     taken_ = 0;
     slices_ = 0;
     whole_.resize(gpus, false);
-    at_level_.assign(chains_.size(), std::vector<std::size_t>(kChain7.size(), 0));
+    at_level_.assign(chains_.size(), std::vector<std::size_t>(kLevels, 0));
     board_of_.resize(gpus);
     for (GpuIndex gpu = 0; gpu < gpus; ++gpu) {
       board_of_[gpu] = fleet.board_index(gpu);
       slices_ += view.gpu(gpu).up;
       at_level_[board_of_[gpu]][0] += view.gpu(gpu).up;
     }
-    for (std::size_t level = 1; level < kChain7.size(); ++level) {
+    for (std::size_t level = 1; level < kLevels; ++level) {
       for (GpuIndex gpu = gpus; gpu-- > 0;) {
         const auto& chain = chains_[fleet.board_index(gpu)];
         if (level >= chain.size() || !view.gpu(gpu).up) continue;
@@ -148,11 +157,10 @@ class Count : public Partitioner {
     touched_.push_back(gpu);
   }
 
-  std::vector<std::vector<SlotSet>> chains_;  // By board.
-  std::vector<std::vector<KindSet>>
-      level_kinds_;  // By board and level: the kinds of that layout's slices.
-  std::vector<std::vector<std::size_t>>
-      at_level_;  // By board and level: GPUs that are up and there.
+  // By board and level: the layout, the kinds of its slices, how many GPUs are up and there.
+  std::vector<std::vector<SlotSet>> chains_;
+  std::vector<std::vector<KindSet>> level_kinds_;
+  std::vector<std::vector<std::size_t>> at_level_;
   std::vector<std::uint8_t> board_of_;
   std::vector<bool> whole_;  // Kept whole for jobs that run on nothing smaller.
   std::vector<GpuIndex> whole_gpus_;
