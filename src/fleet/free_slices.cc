@@ -96,7 +96,14 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
 }
 
 void FreeSlices::save() {
-  saved_ = {forest_, starts_, bucket_, busy_, kinds_of_, buckets_of_, kinds_};
+  // One by one: each vector keeps the room it has.
+  saved_.forest = forest_;
+  saved_.starts = starts_;
+  saved_.bucket = bucket_;
+  saved_.busy = busy_;
+  saved_.kinds_of = kinds_of_;
+  saved_.buckets_of = buckets_of_;
+  saved_.kinds = kinds_;
   saved_is_true_ = true;
 }
 
