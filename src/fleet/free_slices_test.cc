@@ -158,6 +158,11 @@ TEST_P(FreeSlicesTest, GivesBackAllByUndoingAndByTheSavedCopy) {
       remove_layout(gpu);
       add_layout(gpu);
     }
+    if (random_.below(4) == 0) {  // A mean alone.
+      const auto gpu = static_cast<GpuIndex>(random_.below(fleet_.gpu_count()));
+      model_.mean[gpu] = {7, 1 + static_cast<int>(random_.below(7))};
+      slices_.set_mean_size(gpu, model_.mean[gpu].first, model_.mean[gpu].second);
+    }
     // Below a quarter of the GPUs it undoes, above it copies; up to everything at times.
     for (std::uint64_t left = random_.below(random_.below(2) ? 17 : 400); left > 0; --left)
       take_one();
