@@ -64,7 +64,7 @@ TEST(SearchStatic, FindsWhatTryingEveryPairOfLayoutsFinds) {
   }
 }
 
-TEST(SearchStatic, ClimbsToTheBestTripleOfLayouts) {
+TEST(SearchStatic, FindsWhatTryingEveryTripleOfLayoutsFinds) {
   const Fleet fleet = *Fleet::parse("3xA100-40GB");
   for (const double rate : {1.0, 2.0}) {
     const auto train = days(2, rate);
@@ -74,6 +74,24 @@ TEST(SearchStatic, ClimbsToTheBestTripleOfLayouts) {
     EXPECT_GE(found->best.front().train_et, best * (1 - 1e-9)) << "rate " << rate;
     EXPECT_LE(found->best.front().train_et, best * (1 + 1e-9)) << "rate " << rate;
   }
+}
+
+TEST(SearchStatic, GoesFurtherThanOneMoveFromAFleetThatIsAlike) {
+  const Fleet fleet = *Fleet::parse("6xA100-40GB");
+  const RunSettings settings = settings_for(fleet);
+  const auto train = days(2, 4);
+  const Board& board = fleet.board(0);
+  double best = 1e300;
+  for (const SlotSet most : layouts(board, base_slots(board))) {
+    for (const SlotSet one : layouts(board, base_slots(board))) {
+      const std::string policy =
+          fmt::format("static:{}*5,{}/cedf", layout_name(board, most), layout_name(board, one));
+      best = std::min(best, mean_et(settings, train, policy));
+    }
+  }
+  const auto found = search_static(settings, train, {});
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_LT(found->best.front().train_et, best * 0.999);
 }
 
 TEST(SearchStatic, GivesTheSameOnAnyNumberOfThreads) {
