@@ -7,7 +7,6 @@
 #include <new>
 
 #include "cli/parse_error.h"
-#include "cli/version.h"
 
 namespace smartmig {
 namespace {
@@ -28,7 +27,7 @@ int parse_and_run(int argc, char** argv) {
       "slice,\n"
       "to spend little energy and be seldom late.",
       "smartmig");
-  app.set_version_flag("--version", std::string("smartmig ") + kVersion);
+  app.set_version_flag("--version", "smartmig " SMARTMIG_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(32);
   Action action;
