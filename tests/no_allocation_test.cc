@@ -1,42 +1,13 @@
-// The event loop allocates nothing once its vectors have grown. This program
-// replaces the global operator new to count; gtest's own allocations lie outside the stretches that
-// are counted.
+// The event loop allocates nothing once its vectors have grown. gtest's own allocations lie outside
+// the stretches that are counted.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <new>
 
 #include "base/random.h"
+#include "counted_allocation.h"
 #include "policy/registry.h"
 #include "sim/engine.h"
-
-namespace {
-long allocations = 0;
-
-void* counted_or_null(std::size_t size) noexcept {
-  ++allocations;
-  return std::malloc(size);
-}
-void* counted(std::size_t size) {
-  if (void* bytes = counted_or_null(size)) return bytes;
-  throw std::bad_alloc();
-}
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-// The standard library sorts with these; a sanitizer has its own unless they are replaced too.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  return counted_or_null(size);
-}
-void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
-  return counted_or_null(size);
-}
-void operator delete(void* bytes) noexcept { std::free(bytes); }
-void operator delete[](void* bytes) noexcept { std::free(bytes); }
-void operator delete(void* bytes, std::size_t) noexcept { std::free(bytes); }
-void operator delete[](void* bytes, std::size_t) noexcept { std::free(bytes); }
 
 namespace smartmig {
 namespace {
@@ -73,10 +44,10 @@ long allocations_when_warm(const std::string& spec, Preemption preemption) {
   Engine engine(fleet, jobs, *make_policy(spec, fleet), options);
   while (engine.completed() < kBurst + 500 && engine.step()) {
   }
-  const long before = allocations;
+  const long before = allocations_so_far();
   int steps = 0;
   while (engine.step()) ++steps;
-  const long counted = allocations - before;
+  const long counted = allocations_so_far() - before;
   EXPECT_EQ(engine.completed(), jobs.jobs.size());
   EXPECT_GT(steps, kSteady) << "that many steps must be counted";
   return counted;
@@ -101,17 +72,23 @@ INSTANTIATE_TEST_SUITE_P(Placers, NoAllocation, testing::ValuesIn(placer_names()
                            return name;
                          });
 
-TEST(NoAllocationWhileLayoutsChange, UnderCount) {
-  for (const Preemption preemption : {Preemption::kFree, Preemption::kOff}) {
+TEST(NoAllocationWhileLayoutsChange, UnderCountAndGreedy) {
+  for (const Preemption preemption :
+       {Preemption::kFree, Preemption::kCheckpoint, Preemption::kOff}) {
     EXPECT_EQ(allocations_when_warm("count/cedf", preemption), 0) << to_string(preemption);
+    EXPECT_EQ(allocations_when_warm("greedy", preemption), 0) << to_string(preemption);
   }
 }
 
+TEST(NoAllocationWhileJobsAreDisplaced, UnderCheckpoint) {
+  EXPECT_EQ(allocations_when_warm("static:" + kLayouts + "/cedf", Preemption::kCheckpoint), 0);
+}
+
 TEST(Allocation, IsCountedAtAll) {
-  const long before = allocations;
+  const long before = allocations_so_far();
   std::vector<int> grown(100);
   EXPECT_EQ(grown.size(), 100u);
-  EXPECT_GT(allocations, before);
+  EXPECT_GT(allocations_so_far(), before);
 }
 
 }  // namespace

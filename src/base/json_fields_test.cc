@@ -66,7 +66,7 @@ TEST(JsonFields, RefusesFieldsItDoesNotKnow) {
                      [](JsonFields f) {
                        f.only({"idle", "limit"});
                      }),
-            "t.json: unknown field 'idel'; known: idle, limit");
+            "t.json: unknown field 'idel'; did you mean 'idle'?");
   EXPECT_EQ(error_of(R"({"idle_": 1})",
                      [](JsonFields f) {
                        f.only({"idle", "limit"});

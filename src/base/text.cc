@@ -47,17 +47,24 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
   std::string best;
   std::size_t best_edits = std::max<std::size_t>(word.size() / 3, 1) + 1;
   std::vector<std::size_t> row;
+  std::vector<std::size_t> last;    // One row up.
+  std::vector<std::size_t> before;  // Two rows up.
   for (const std::string& candidate : candidates) {
-    // Levenshtein's distance, one row at a time.
+    // Edits are insertions, deletions, changes and swaps of neighbours (optimal string alignment),
+    // one row at a time.
+    before.assign(candidate.size() + 1, 0);
+    last.resize(candidate.size() + 1);
     row.resize(candidate.size() + 1);
     for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
     for (std::size_t i = 0; i < word.size(); ++i) {
-      std::size_t diagonal = row[0];
+      std::swap(before, last);
+      std::swap(last, row);
       row[0] = i + 1;
       for (std::size_t j = 0; j < candidate.size(); ++j) {
-        const std::size_t change = diagonal + (word[i] != candidate[j]);
-        diagonal = row[j + 1];
-        row[j + 1] = std::min({row[j] + 1, row[j + 1] + 1, change});
+        row[j + 1] = std::min({row[j] + 1, last[j + 1] + 1, last[j] + (word[i] != candidate[j])});
+        const bool swapped =
+            i > 0 && j > 0 && word[i] == candidate[j - 1] && word[i - 1] == candidate[j];
+        if (swapped) row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
       }
     }
     if (row.back() < best_edits) {

@@ -6,17 +6,7 @@
 namespace smartmig {
 namespace {
 
-struct Victim {
-  SliceId slice = kNone;
-  JobIndex job = kNone;
-  KindIndex kind = kNoKind;
-  TimeUs save_us = 0;
-  TimeUs restore_us = 0;
-  TimeUs remaining_us = 0;  // On its slice.
-  TimeUs late_us = 0;       // If it stays.
-  TimeUs end_elsewhere_us =
-      0;  // If it goes to a free slice after its save; kNever if there is none.
-};
+using Victim = DisplacementRoom::Victim;
 
 struct Pair {
   TimeUs fall_us = 0;
@@ -26,10 +16,22 @@ struct Pair {
 
 class Displacement {
  public:
-  Displacement(View& view, Decision& decision) : view_(view), decision_(decision) {}
+  Displacement(const View& view, DisplacementRoom& room, Decision& decision)
+      : view_(view),
+        decision_(decision),
+        victims_(room.victims),
+        given_away_(room.given_away),
+        placed_(room.placed) {
+    victims_.clear();
+    given_away_.clear();
+    placed_.clear();
+  }
 
   void run() {
     find_victims();
+    given_away_.reserve(victims_.size());
+    placed_.reserve(victims_.size());
+    decision_.stops.reserve(victims_.size());
     // Each round carries out the largest fall; the number of rounds is at most that of the victims.
     while (!victims_.empty()) {
       find_availability();
@@ -145,19 +147,19 @@ class Displacement {
     }
   }
 
-  View& view_;
+  const View& view_;
   Decision& decision_;
-  std::vector<Victim> victims_;
-  std::vector<SliceId> given_away_;
-  std::vector<JobIndex> placed_;
+  std::vector<Victim>& victims_;
+  std::vector<SliceId>& given_away_;
+  std::vector<JobIndex>& placed_;
   std::array<TimeUs, kMaxKinds> available_us_{};
 };
 
 }  // namespace
 
-void displace(View& view, Decision& decision) {
+void displace(const View& view, DisplacementRoom& room, Decision& decision) {
   if (view.ready_count() == 0) return;
-  Displacement(view, decision).run();
+  Displacement(view, room, decision).run();
 }
 
 }  // namespace smartmig

@@ -13,7 +13,8 @@ constexpr JobKind kTraining = JobKind::kTraining;
 std::string displaced(Situation& situation) {
   View view = situation.view();
   situation.decision.clear();
-  displace(view, situation.decision);
+  DisplacementRoom room;
+  displace(view, room, situation.decision);
   std::string text;
   for (const JobIndex job : situation.decision.stops) text += fmt::format("stop {}, ", job);
   for (const Start& start : situation.decision.starts) {

@@ -17,9 +17,8 @@ struct Sized {
   double left_power = 0;                     // left^.1
   TimeUs first_remaining_us = 0;
   TimeUs deadline_us = 0;
-  int size = 0;  // Index into kSizes.
-  int next =
-      -1;  // The size one step up, -1 if there is none or it needs more slices than are left.
+  int size = 0;   // Index into kSizes.
+  int next = -1;  // The size one step up; -1: there is none, or it is not late.
   double gain = 0;
 };
 
@@ -27,14 +26,16 @@ struct Sized {
 // none.
 class OneMore {
  public:
-  explicit OneMore(const Board& board) : board_(board) {}
+  // `wanted` is room to work in.
+  OneMore(const Board& board, std::vector<int>& wanted) : board_(board), wanted_(wanted) {}
 
   SlotSet find(SlotSet fixed, SlotSet packed, int profile) {
+    wanted_.reserve(board_.compute_slices);
     // Most GPUs are simply full.
     const int compute = compute_slices(board_, packed) + board_.profiles[profile].compute_slices;
     if (compute > board_.compute_slices) return 0;
     if (const SlotSet set = first_fit(packed, profile)) return set;
-    wanted_ = {profile};
+    wanted_.assign(1, profile);
     for (SlotSet rest = packed & ~fixed; rest; rest &= rest - 1) {
       wanted_.push_back(board_.slots[std::countr_zero(rest)].profile);
     }
@@ -64,7 +65,7 @@ class OneMore {
   }
 
   const Board& board_;
-  std::vector<int> wanted_;
+  std::vector<int>& wanted_;
 };
 
 class Greedy : public Partitioner {
@@ -191,6 +192,7 @@ class Greedy : public Partitioner {
       Packed& packed = packed_[gpu];
       packed.fixed = packed.set = kept_slots(view, gpu);
       packed.jobs.clear();
+      packed.jobs.reserve(fleet.board(gpu).compute_slices);  // No GPU holds more.
       packed.touched = false;
     }
     std::sort(ready_.begin(), ready_.end(), [](const Sized& a, const Sized& b) {
@@ -210,7 +212,8 @@ class Greedy : public Partitioner {
       const Board& board = fleet.board(gpu);
       const int profile = board.base_profile(kSizes[sized.size]);
       if (profile < 0 || !runs_on(fleet, sized, gpu, profile)) continue;
-      const SlotSet set = OneMore(board).find(packed_[gpu].fixed, packed_[gpu].set, profile);
+      const SlotSet set =
+          OneMore(board, wanted_).find(packed_[gpu].fixed, packed_[gpu].set, profile);
       if (!set) continue;
       packed_[gpu].set = set;
       packed_[gpu].jobs.push_back({sized.job, profile});
@@ -275,6 +278,7 @@ class Greedy : public Partitioner {
 
   std::vector<Sized> ready_;
   std::vector<Packed> packed_;
+  std::vector<int> wanted_;
 };
 
 }  // namespace

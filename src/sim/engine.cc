@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "policy/displace.h"
-
 namespace smartmig {
 namespace {
 
@@ -198,7 +196,7 @@ void Engine::decide() {
   settle_dirty();
   if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0) {
     decision_.clear();
-    displace(view, decision_);
+    displace(view, displacement_, decision_);
     carry_out(decision_);
     settle_dirty();
   }

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "policy/displace.h"
 #include "policy/policy.h"
 #include "sim/records.h"
 
@@ -101,6 +102,7 @@ class Engine {
   std::vector<std::uint32_t> deferred_operations_;
   Decision decision_;
   ViewScratch scratch_;
+  DisplacementRoom displacement_;
   std::optional<Records> records_;
   std::size_t next_arrival_ = 0;
   std::size_t next_gpu_event_ = 0;
