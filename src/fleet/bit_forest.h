@@ -5,10 +5,13 @@
 // Invariant: in each set, bit i of level k+1 is set exactly when word i of level k is not zero.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
+
+#include "base/result.h"
 
 namespace smartmig {
 
@@ -43,16 +46,32 @@ class BitForest {
     return true;
   }
 
-  // True if the set is empty now.
+  // The number must be there. True if the set is empty now.
   bool erase(std::size_t set, std::uint32_t i) {
-    if (depth_ == 1) return (words_[set] &= ~(std::uint64_t{1} << i)) == 0;
+    if (depth_ == 1) {
+      std::uint64_t& word = words_[set];
+      SM_CHECK(word >> i & 1);
+      word ^= std::uint64_t{1} << i;
+      return word == 0;
+    }
     std::uint64_t* base = &words_[set * words_per_set_];
+    SM_CHECK(base[i >> 6] >> (i & 63) & 1);
     for (std::uint32_t level = 0; level < depth_; ++level, i >>= 6) {
       std::uint64_t& word = base[offsets_[level] + (i >> 6)];
       word &= ~(std::uint64_t{1} << (i & 63));
       if (word != 0) return false;
     }
     return true;
+  }
+
+  // Makes this, a forest of the same shape, equal to the other.
+  void copy_words(const BitForest& other) {
+    std::copy(other.words_.begin(), other.words_.end(), words_.begin());
+  }
+
+  // The members i to the end of i's word, as bits from the lowest.
+  std::uint64_t group(std::size_t set, std::uint32_t i) const {
+    return words_[set * words_per_set_ + (i >> 6)] >> (i & 63);
   }
 
   // The least member of any of several sets: set + k for each bit k of `which`; or UINT32_MAX.

@@ -17,6 +17,14 @@ std::uint32_t first_of_model(const std::set<std::uint32_t>& model) {
   return model.empty() ? UINT32_MAX : *model.begin();
 }
 
+std::uint64_t group_of_model(const std::set<std::uint32_t>& model, std::uint32_t i) {
+  std::uint64_t bits = 0;
+  for (std::uint32_t member = i; member / 64 == i / 64; ++member) {
+    bits |= static_cast<std::uint64_t>(model.count(member)) << (member - i);
+  }
+  return bits;
+}
+
 TEST(BitForest, AgreesWithStdSetOverLongRandomSequences) {
   for (const std::uint32_t n : kSizesToTry) {
     SCOPED_TRACE(n);
@@ -36,10 +44,11 @@ TEST(BitForest, AgreesWithStdSetOverLongRandomSequences) {
       } else {
         const std::uint32_t victim =
             random.below(2) && !model[set].empty() ? *model[set].begin() : i;
-        model[set].erase(victim);
+        if (model[set].erase(victim) == 0) continue;
         ASSERT_EQ(forest.erase(set, victim), model[set].empty()) << "erase " << victim;
       }
       ASSERT_EQ(forest.first(set), first_of_model(model[set])) << "step " << step;
+      ASSERT_EQ(forest.group(set, i), group_of_model(model[set], i)) << "step " << step;
       const std::uint64_t which = random.below(1 << kSets);
       std::uint32_t expected = UINT32_MAX;
       for (std::size_t k = 0; k < kSets; ++k) {
@@ -74,6 +83,23 @@ TEST(BitForest, CopiesAreIndependent) {
   forest.erase(1, 4999);
   EXPECT_EQ(copy.first(1), 7u);
   EXPECT_EQ(forest.first(1), UINT32_MAX);
+}
+
+TEST(BitForest, TakesOverTheMembersOfAnother) {
+  BitForest forest(2, 5000);
+  forest.insert(1, 4999);
+  BitForest other(2, 5000);
+  other.insert(0, 3);
+  other.copy_words(forest);
+  EXPECT_EQ(other.first(0), UINT32_MAX);
+  EXPECT_EQ(other.first(1), 4999u);
+}
+
+TEST(BitForestDeathTest, RefusesToEraseWhatIsNotThere) {
+  for (const std::uint32_t n : {64u, 65u}) {
+    BitForest forest(1, n);
+    EXPECT_DEATH(forest.erase(0, 1), "bit_forest") << n;
+  }
 }
 
 TEST(BitForest, HasRoomForNoNumbersAtAll) {

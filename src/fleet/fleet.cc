@@ -122,9 +122,9 @@ Result<Fleet> Fleet::make(std::vector<const Board*> gpus) {
   return fleet;
 }
 
-bool Fleet::faster_by_index(const Job& job) const {
+bool Fleet::faster_by_index(const Job& job, KindSet kinds) const {
   int last = -1;
-  for (KindSet rest = kinds_for(job); rest; rest &= rest - 1) {
+  for (KindSet rest = kinds; rest; rest &= rest - 1) {
     const int kind = std::countr_zero(rest);
     if (last >= 0 && !(twins_[last] >> kind & 1) &&
         full_us(job, static_cast<KindIndex>(kind)) >= full_us(job, static_cast<KindIndex>(last))) {
@@ -135,11 +135,11 @@ bool Fleet::faster_by_index(const Job& job) const {
   return true;
 }
 
-std::array<double, kSizeCount> Fleet::best_times(const Job& job) const {
+std::array<double, kSizeCount> Fleet::best_times(const Job& job, KindSet kinds) const {
   std::array<double, kSizeCount> best{};
-  const KindSet set = kinds_for(job);
-  for (KindIndex k = 0; k < kinds_.size(); ++k) {
-    if (!(set >> k & 1) || !kinds_[k].base) continue;
+  for (KindSet rest = kinds; rest; rest &= rest - 1) {
+    const auto k = static_cast<KindIndex>(std::countr_zero(rest));
+    if (!kinds_[k].base) continue;
     const double time = full_us(job, k);
     double& slot = best[kinds_[k].size];
     if (slot == 0 || time < slot) slot = time;

@@ -77,17 +77,17 @@ class Fleet {
   // Kinds on which every job takes as long as on this one: the same size on boards of the same
   // speed.
   KindSet twins(int kind) const { return twins_[kind]; }
-  // Whether the job is faster on every kind of a larger index (but for twins), on those it runs on.
-  // True of most jobs on fleets of one board, and then the fastest of several kinds is simply the
-  // last.
-  bool faster_by_index(const Job& job) const;
+  // Whether the job is faster on every kind of a larger index (but for twins), among `kinds`, on
+  // all of which it runs. True of most jobs on fleets of one board, and then the fastest of several
+  // kinds is simply the last.
+  bool faster_by_index(const Job& job, KindSet kinds) const;
   // The full time on a kind on which it runs, in microseconds.
   double full_us(const Job& job, KindIndex kind) const {
     return static_cast<double>(job.time_us[kinds_[kind].size]) * kinds_[kind].time_factor;
   }
-  // The least full time over the kinds of each size that are base profiles; 0 where it runs on
-  // none.
-  std::array<double, kSizeCount> best_times(const Job& job) const;
+  // The least full time over those of `kinds`, on all of which the job runs, that are base profiles
+  // of each size; 0 where there is none.
+  std::array<double, kSizeCount> best_times(const Job& job, KindSet kinds) const;
 
   // "8xA100-40GB"
   std::string name() const;

@@ -109,15 +109,19 @@ TEST(Fleet, AJobRunsWhereItHasATimeAndItsMemoryFits) {
   EXPECT_EQ(fleet.kinds_for(job), 0u);
 }
 
+bool faster_by_index(const Fleet& fleet, const Job& job) {
+  return fleet.faster_by_index(job, fleet.kinds_for(job));
+}
+
 TEST(Fleet, KnowsForWhichJobsLargerKindsAreFaster) {
   const Fleet fleet = *Fleet::parse("A100-40GB");
   Job job = linear_job(84);
-  EXPECT_TRUE(fleet.faster_by_index(job));
+  EXPECT_TRUE(faster_by_index(fleet, job));
   job.time_us[size_index(3)] = 0;
-  EXPECT_TRUE(fleet.faster_by_index(job));
+  EXPECT_TRUE(faster_by_index(fleet, job));
   job.time_us[size_index(7)] = job.time_us[size_index(4)];
-  EXPECT_FALSE(fleet.faster_by_index(job)) << "as fast on 4g as on 7g";
-  EXPECT_FALSE(Fleet::parse("A100-40GB+A30")->faster_by_index(linear_job(84)))
+  EXPECT_FALSE(faster_by_index(fleet, job)) << "as fast on 4g as on 7g";
+  EXPECT_FALSE(faster_by_index(*Fleet::parse("A100-40GB+A30"), linear_job(84)))
       << "1g of the second board is slower";
 }
 

@@ -40,11 +40,9 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
     : order_(order),
       kind_count_(fleet.kinds().size()),
       stride_bits_(static_cast<std::uint32_t>(std::countr_zero(fleet.stride()))),
-      stride_mask_(fleet.stride() - 1),
-      starts_(fleet.gpu_count() * fleet.kinds().size(), 0),
+      stride_set_((std::uint64_t{1} << fleet.stride()) - 1),
       bucket_(fleet.gpu_count(), 0),
       busy_(fleet.gpu_count(), 0),
-      kinds_of_(fleet.gpu_count(), 0),
       buckets_of_(fleet.kinds().size(), 0) {
   range_.assign(fleet.boards().size(), {kNoKind, 0});
   for (KindIndex k = 0; k < kind_count_; ++k) {
@@ -92,30 +90,26 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
     }
   }
   if (buckets > 1) everywhere_ = static_cast<int>(buckets++);
-  forest_ = BitForest(buckets * kind_count_, fleet.gpu_count());
+  forest_ = BitForest(buckets * kind_count_, fleet.slice_count());
 }
 
 void FreeSlices::save() {
   // One by one: each vector keeps the room it has.
   saved_.forest = forest_;
-  saved_.starts = starts_;
   saved_.bucket = bucket_;
   saved_.busy = busy_;
-  saved_.kinds_of = kinds_of_;
   saved_.buckets_of = buckets_of_;
   saved_.kinds = kinds_;
   saved_is_true_ = true;
 }
 
 void FreeSlices::copy_saved() {
-  forest_ = saved_.forest;
-  starts_ = saved_.starts;
+  forest_.copy_words(saved_.forest);
   if (order_ == GpuOrder::kMostOccupied) {
-    bucket_ = saved_.bucket;
-    busy_ = saved_.busy;
+    std::copy(saved_.bucket.begin(), saved_.bucket.end(), bucket_.begin());
+    std::copy(saved_.busy.begin(), saved_.busy.end(), busy_.begin());
   }
-  kinds_of_ = saved_.kinds_of;
-  buckets_of_ = saved_.buckets_of;
+  std::copy(saved_.buckets_of.begin(), saved_.buckets_of.end(), buckets_of_.begin());
   kinds_ = saved_.kinds;
 }
 
@@ -128,14 +122,17 @@ void FreeSlices::set_mean_size(GpuIndex gpu, int sum, int slices) {
 
 void FreeSlices::move_to_bucket(GpuIndex gpu, int bucket) {
   if (bucket_[gpu] == bucket) return;
-  const auto [first, last] = range_[board_of_gpu_[gpu]];
-  for (KindIndex kind = first; kind < last; ++kind) {
-    if (starts_[row(gpu, kind)] != 0) leave(gpu, kind);
-  }
+  const auto of_each_free = [&](auto what) {
+    const auto [begin, end] = range_[board_of_gpu_[gpu]];
+    for (KindIndex kind = begin; kind < end; ++kind) {
+      for (std::uint64_t rest = starts(gpu, kind); rest; rest &= rest - 1) {
+        what((gpu << stride_bits_) + static_cast<std::uint32_t>(std::countr_zero(rest)), kind);
+      }
+    }
+  };
+  of_each_free([this](SliceId slice, KindIndex kind) { leave(slice, kind); });
   bucket_[gpu] = static_cast<std::uint8_t>(bucket);
-  for (KindIndex kind = first; kind < last; ++kind) {
-    if (starts_[row(gpu, kind)] != 0) enter(gpu, kind);
-  }
+  of_each_free([this](SliceId slice, KindIndex kind) { enter(slice, kind); });
 }
 
 }  // namespace smartmig

@@ -1,12 +1,11 @@
 // The free slices of a fleet, arranged so that a placer finds the one it wants without a scan: GPUs
 // stand in buckets (all alike, by occupied fraction, or by mean slice size), best bucket first, and
-// for each bucket and slice kind there is the set of GPUs with a free slice of that kind. Every
+// for each bucket and slice kind there is the set of free slices of that kind on its GPUs. Every
 // operation costs the same for 8 GPUs and for 100,000, up to the depth of a BitForest.
 //
-// Invariants: 1. starts_[gpu, kind] has a bit for each free slice; 2. a GPU is in set (bucket,
-// kind) exactly when bucket is its own and starts_[gpu, kind] is not zero, and in set (everywhere_,
-// kind) likewise; 3. buckets_of_[kind] has a bit for each bucket whose set is not empty, kinds_ one
-// for each kind with such a bucket, kinds_of_[gpu] one for each kind the GPU has free.
+// Invariants: 1. a free slice is in the set (bucket of its GPU, its kind) and in (everywhere_, its
+// kind), and in no other; 2. buckets_of_[kind] has a bit for each bucket whose set is not empty,
+// kinds_ one for each kind with a free slice.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +63,7 @@ class FreeSlices {
   void set_mean_size(GpuIndex gpu, int sum, int count);
 
   bool is_free(SliceId slice, KindIndex kind) const {
-    return starts_[row(gpu_of(slice), kind)] >> (slice & stride_mask_) & 1;
+    return forest_.group(set(everywhere_, kind), slice) & 1;
   }
   KindSet kinds() const { return kinds_; }  // With at least one free slice.
   // Busy compute slices; kept under kMostOccupied only.
@@ -77,27 +76,29 @@ class FreeSlices {
     for (; kinds; kinds &= kinds - 1) found |= buckets_of_[std::countr_zero(kinds)];
     return found;
   }
-  // The lowest GPU of a bucket with a free slice of one of the kinds, or kNone.
-  GpuIndex first_gpu(int bucket, KindSet kinds) const {
-    return forest_.first_of(set(bucket, 0), kinds);
+  // The lowest free slice of one of the kinds, in a bucket or on any GPU; kNone if there is none.
+  SliceId first(int bucket, KindSet kinds) const { return forest_.first_of(set(bucket, 0), kinds); }
+  SliceId first_anywhere(KindSet kinds) const { return first(everywhere_, kinds); }
+  // Those of the kinds of which the GPU has a free slice.
+  KindSet kinds_on(GpuIndex gpu, KindSet kinds) const {
+    KindSet found = 0;
+    for (; kinds; kinds &= kinds - 1) {
+      if (starts(gpu, std::countr_zero(kinds))) found |= kinds & -kinds;
+    }
+    return found;
   }
-  // The lowest of all GPUs with a free slice of one of the kinds, or kNone.
-  GpuIndex first_gpu_anywhere(KindSet kinds) const {
-    return forest_.first_of(set(everywhere_, 0), kinds);
-  }
-  // The kinds of which the GPU has a free slice.
-  KindSet kinds_on(GpuIndex gpu) const { return kinds_of_[gpu]; }
   // The free slices of a kind on a GPU, as bits by first memory slice.
-  std::uint32_t starts(GpuIndex gpu, int kind) const { return starts_[row(gpu, kind)]; }
+  std::uint64_t starts(GpuIndex gpu, int kind) const {
+    return forest_.group(set(everywhere_, kind), gpu << stride_bits_) & stride_set_;
+  }
   // The lowest free slice on the GPU of one of the kinds; there must be one.
   SliceId lowest(GpuIndex gpu, KindSet kinds) const {
-    std::uint32_t all = 0;
-    for (; kinds; kinds &= kinds - 1) all |= starts_[row(gpu, std::countr_zero(kinds))];
+    std::uint64_t all = 0;
+    for (; kinds; kinds &= kinds - 1) all |= starts(gpu, std::countr_zero(kinds));
     return (gpu << stride_bits_) + static_cast<std::uint32_t>(std::countr_zero(all));
   }
 
  private:
-  std::size_t row(GpuIndex gpu, std::size_t kind) const { return gpu * kind_count_ + kind; }
   std::size_t set(int bucket, int kind) const {
     return static_cast<std::size_t>(bucket) * kind_count_ + kind;
   }
@@ -112,32 +113,21 @@ class FreeSlices {
   void save();
   void copy_saved();
   void put(SliceId slice, KindIndex kind) {
-    const GpuIndex gpu = gpu_of(slice);
-    std::uint16_t& starts = starts_[row(gpu, kind)];
-    if (starts == 0) enter(gpu, kind);
-    starts = static_cast<std::uint16_t>(starts | 1u << (slice & stride_mask_));
+    if (forest_.insert(set(everywhere_, kind), slice)) kinds_ |= KindSet{1} << kind;
+    if (everywhere_ != 0) enter(slice, kind);
   }
   void pull(SliceId slice, KindIndex kind) {
-    const GpuIndex gpu = gpu_of(slice);
-    std::uint16_t& starts = starts_[row(gpu, kind)];
-    SM_CHECK(starts >> (slice & stride_mask_) & 1);
-    starts = static_cast<std::uint16_t>(starts & ~(1u << (slice & stride_mask_)));
-    if (starts == 0) leave(gpu, kind);
+    if (forest_.erase(set(everywhere_, kind), slice)) kinds_ &= ~(KindSet{1} << kind);
+    if (everywhere_ != 0) leave(slice, kind);
   }
-  // The GPU's first free slice of the kind, or its last one gone.
-  void enter(GpuIndex gpu, KindIndex kind) {
-    kinds_of_[gpu] |= KindSet{1} << kind;
-    if (forest_.insert(set(everywhere_, kind), gpu)) kinds_ |= KindSet{1} << kind;
-    if (everywhere_ == 0) return;
-    if (forest_.insert(set(bucket_[gpu], kind), gpu))
-      buckets_of_[kind] |= std::uint64_t{1} << bucket_[gpu];
+  // Into, or out of, its bucket's set.
+  void enter(SliceId slice, KindIndex kind) {
+    const int bucket = bucket_[gpu_of(slice)];
+    if (forest_.insert(set(bucket, kind), slice)) buckets_of_[kind] |= std::uint64_t{1} << bucket;
   }
-  void leave(GpuIndex gpu, KindIndex kind) {
-    kinds_of_[gpu] &= ~(KindSet{1} << kind);
-    if (forest_.erase(set(everywhere_, kind), gpu)) kinds_ &= ~(KindSet{1} << kind);
-    if (everywhere_ == 0) return;
-    if (forest_.erase(set(bucket_[gpu], kind), gpu))
-      buckets_of_[kind] &= ~(std::uint64_t{1} << bucket_[gpu]);
+  void leave(SliceId slice, KindIndex kind) {
+    const int bucket = bucket_[gpu_of(slice)];
+    if (forest_.erase(set(bucket, kind), slice)) buckets_of_[kind] &= ~(std::uint64_t{1} << bucket);
   }
 
   GpuOrder order_;
@@ -145,7 +135,7 @@ class FreeSlices {
                         // there is one bucket only.
   std::size_t kind_count_;
   std::uint32_t stride_bits_;
-  std::uint32_t stride_mask_;
+  std::uint64_t stride_set_;           // As many low bits as a GPU has numbers for slices.
   std::vector<std::uint8_t> compute_;  // By kind.
   std::vector<std::uint8_t> board_of_gpu_;
   std::vector<std::pair<KindIndex, KindIndex>>
@@ -154,19 +144,15 @@ class FreeSlices {
   std::vector<std::uint8_t> bucket_of_mean_;               // By sum * 16 + count.
   // What taking a slice changes.
   BitForest forest_;
-  std::vector<std::uint16_t> starts_;
   std::vector<std::uint8_t> bucket_;
   std::vector<std::uint8_t> busy_;
-  std::vector<KindSet> kinds_of_;          // By GPU.
   std::vector<std::uint64_t> buckets_of_;  // By kind.
   KindSet kinds_ = 0;
   // The same, as it was before anything was taken; valid while saved_is_true_.
   struct Saved {
     BitForest forest;
-    std::vector<std::uint16_t> starts;
     std::vector<std::uint8_t> bucket;
     std::vector<std::uint8_t> busy;
-    std::vector<KindSet> kinds_of;
     std::vector<std::uint64_t> buckets_of;
     KindSet kinds = 0;
   };

@@ -39,33 +39,36 @@ struct Model {
 
 void expect_same(const FreeSlices& slices, const Model& model, KindSet wanted) {
   const GpuIndex gpus = model.fleet.gpu_count();
+  const KindSet all_kinds = (KindSet{1} << model.fleet.kinds().size()) - 1;
   KindSet kinds = 0;
-  GpuIndex lowest = kNone;
+  SliceId lowest = kNone;
   GpuIndex best = kNone;
   for (GpuIndex gpu = 0; gpu < gpus; ++gpu) {
     const KindSet here = model.kinds_on(gpu);
-    ASSERT_EQ(slices.kinds_on(gpu), here) << "GPU " << gpu;
+    ASSERT_EQ(slices.kinds_on(gpu, all_kinds), here) << "GPU " << gpu;
     if (model.order == GpuOrder::kMostOccupied) {
       ASSERT_EQ(slices.busy(gpu), model.busy[gpu]) << "GPU " << gpu;
     }
     kinds |= here;
     if (!(here & wanted)) continue;
-    if (lowest == kNone) lowest = gpu;
     if (best == kNone || model.worth(gpu) > model.worth(best)) best = gpu;
     SliceId first = kNone;
     for (const auto& [slice, kind] : model.free) {
       if (model.fleet.gpu_of(slice) == gpu && wanted >> kind & 1 && first == kNone) first = slice;
     }
     ASSERT_EQ(slices.lowest(gpu, wanted), first) << "GPU " << gpu;
+    if (lowest == kNone) lowest = first;
   }
   ASSERT_EQ(slices.kinds(), kinds);
-  ASSERT_EQ(slices.first_gpu_anywhere(wanted), lowest);
+  ASSERT_EQ(slices.first_anywhere(wanted), lowest);
   std::uint64_t buckets = slices.buckets(wanted);
   ASSERT_EQ(buckets != 0, best != kNone);
   double last = 100;
   for (bool first = true; buckets; buckets &= buckets - 1, first = false) {
-    const GpuIndex gpu = slices.first_gpu(std::countr_zero(buckets), wanted);
-    ASSERT_NE(gpu, kNone) << "a bucket that is said to have a slice has none";
+    const SliceId slice = slices.first(std::countr_zero(buckets), wanted);
+    ASSERT_NE(slice, kNone) << "a bucket that is said to have a slice has none";
+    const GpuIndex gpu = model.fleet.gpu_of(slice);
+    ASSERT_EQ(slice, slices.lowest(gpu, wanted));
     if (first) {
       ASSERT_EQ(gpu, best) << "of the best bucket";
     }
@@ -199,12 +202,13 @@ TEST(FreeSlices, OrdersBoardsOfDifferentSizesByOccupiedFraction) {
   add(0, "3-2-1-1");
   add(1, "2-1-1");
   const auto best = [&] {
-    return slices.first_gpu(std::countr_zero(slices.buckets(slices.kinds())), slices.kinds());
+    return fleet.gpu_of(
+        slices.first(std::countr_zero(slices.buckets(slices.kinds())), slices.kinds()));
   };
   const auto take_size = [&](GpuIndex gpu, int compute) {
     for (KindIndex kind = 0; kind < fleet.kinds().size(); ++kind) {
       const KindSet one = KindSet{1} << kind;
-      if (fleet.kinds()[kind].compute != compute || !(slices.kinds_on(gpu) & one)) continue;
+      if (fleet.kinds()[kind].compute != compute || !slices.kinds_on(gpu, one)) continue;
       return slices.take(slices.lowest(gpu, one), kind);
     }
   };
@@ -222,7 +226,7 @@ TEST(FreeSlicesDeathTest, RefusesToTakeWhatIsNotFree) {
   FreeSlices slices(fleet, GpuOrder::kIndex);
   slices.add(0, 0);
   slices.take(0, 0);
-  EXPECT_DEATH(slices.take(0, 0), "free_slices");
+  EXPECT_DEATH(slices.take(0, 0), "bit_forest");
 }
 
 }  // namespace

@@ -23,13 +23,19 @@ class PowerMeter {
     if (gpu.since_us != now) account(now, fleet_->gpu_of(slice));
     gpu.busy = static_cast<std::uint8_t>(gpu.busy + fleet_->kinds()[kind].compute);
     gpu.lingers = true;
-    if (!running_.empty()) track_on(slice, kind, index, job);
+    if (tells_jobs_apart()) track_on(slice, kind, index, job);
   }
   void job_off(TimeUs now, SliceId slice, KindIndex kind) {
     Gpu& gpu = gpus_[fleet_->gpu_of(slice)];
     if (gpu.since_us != now) account(now, fleet_->gpu_of(slice));
     gpu.busy = static_cast<std::uint8_t>(gpu.busy - fleet_->kinds()[kind].compute);
-    if (!running_.empty()) track_off(slice);
+    if (tells_jobs_apart()) track_off(slice);
+  }
+  // Whether anything depends on which job a busy slice has; else another job there is no change.
+  bool tells_jobs_apart() const { return !running_.empty(); }
+  void job_change(TimeUs now, SliceId slice, KindIndex kind, JobIndex index, const Job& job) {
+    job_off(now, slice, kind);
+    job_on(now, slice, kind, index, job);
   }
   void board_down(TimeUs now, GpuIndex gpu);
   void board_up(TimeUs now, GpuIndex gpu);

@@ -7,8 +7,8 @@
 
 namespace smartmig {
 
-int job_class(const Fleet& fleet, const Job& job) {
-  const std::array<double, kSizeCount> times = fleet.best_times(job);
+int job_class(const Fleet& fleet, const Job& job, KindSet kinds) {
+  const std::array<double, kSizeCount> times = fleet.best_times(job, kinds);
   const auto speed = [&](int size) { return times[size] > 0 ? 1 / times[size] : 0.0; };
   const double limit = 0.8 * speed(fleet.largest_size());
   if (speed(size_index(4)) < limit) return 1;
@@ -62,9 +62,11 @@ std::int64_t State::key_of(JobIndex job) const {
     case JobOrder::kClassDeadline:
       // Times are below 2^54 us (kMaxSeconds), so the class stands above them; a cut deadline may
       // be below 0.
-      return (std::int64_t{job_class(*fleet_, jobs_[job])} << 56) + state.deadline_us;
+      return (std::int64_t{job_class(*fleet_, jobs_[job], groups_[state.group].kinds)} << 56) +
+             state.deadline_us;
     case JobOrder::kRemaining: {
-      const std::array<double, kSizeCount> times = fleet_->best_times(jobs_[job]);
+      const std::array<double, kSizeCount> times =
+          fleet_->best_times(jobs_[job], groups_[state.group].kinds);
       double time = 0;
       for (const double t : times) time = t > 0 ? t : time;
       return whole_us(state.estimate * left_now(job) * time);
@@ -86,12 +88,13 @@ void State::dequeue(JobIndex job) {
 
 void State::arrive(JobIndex job) {
   const KindSet kinds = fleet_->kinds_for(jobs_[job]);
+  JobState& state = job_states_[job];
   std::size_t group = 0;
   while (group < groups_.size() && groups_[group].kinds != kinds) ++group;
   if (group == groups_.size()) groups_.push_back({kinds, {}});
-  job_states_[job].group = static_cast<std::uint16_t>(group);
-  job_states_[job].status = JobStatus::kReady;
-  job_states_[job].faster_by_index = fleet_->faster_by_index(jobs_[job]);
+  state.group = static_cast<std::uint16_t>(group);
+  state.status = JobStatus::kReady;
+  state.faster_by_index = fleet_->faster_by_index(jobs_[job], kinds);
   ++in_system_;
   ++ready_count_;
   enqueue(job);
@@ -124,8 +127,9 @@ void State::vacate(SliceId id, bool slice_stays) {
   }
 }
 
-// The job, which was ready, runs on the slice from now on.
-inline void State::begin(SliceId id, JobIndex index) {
+// The job, which was ready, runs on the slice from now on: the part that is the same whether the
+// slice was empty or had another job.
+inline void State::run(SliceId id, JobIndex index) {
   SliceState& slice = slices_[id];
   JobState& state = job_states_[index];
   const Job& job = jobs_[index];
@@ -135,12 +139,28 @@ inline void State::begin(SliceId id, JobIndex index) {
   slice.begin_us = now_ + (restores ? costs_.restore_us(job) : 0);
   slice.end_us = slice.begin_us + whole_us(state.left * full);
   slice.job = index;
-  slice.running_at = static_cast<std::uint32_t>(running_.size());
-  running_.push_back(id);
   state.status = JobStatus::kRunning;
   state.slice = id;
   --ready_count_;
-  power_.job_on(now_, id, slice.kind, index, job);
+}
+
+void State::begin(SliceId id, JobIndex index) {
+  run(id, index);
+  SliceState& slice = slices_[id];
+  slice.running_at = static_cast<std::uint32_t>(running_.size());
+  running_.push_back(id);
+  power_.job_on(now_, id, slice.kind, index, jobs_[index]);
+}
+
+// The running job is ready again at once, with what is left of it; its slice is the caller's
+// business.
+inline void State::preempt(JobIndex job) {
+  JobState& state = job_states_[job];
+  state.left = left_now(job);
+  state.status = JobStatus::kReady;
+  state.slice = kNone;
+  ++ready_count_;
+  ++preemptions_;
 }
 
 void State::wait_for(const Start& start) {
@@ -173,44 +193,58 @@ TimeUs State::start(const Start& start) {
 
 void State::assign_whole(std::span<const Start> starts, std::vector<JobIndex>& started) {
   SM_CHECK(everything_ready());
-  ++stamp_;
   moves_.clear();
   for (const Start& start : starts) {
     SliceState& slice = slices_[start.slice];
+    SM_CHECK(slice.fate == SliceFate::kEmpties);
     if (slice.job == start.job && slice.slot == start.slot) {
-      slice.stamp = stamp_;
-    } else {
-      moves_.push_back(start);
-    }
-  }
-  std::uint32_t kept = 0;
-  for (const SliceId id : running_) {
-    SliceState& slice = slices_[id];
-    if (slice.stamp == stamp_) {
-      slice.running_at = kept;
-      running_[kept++] = id;
+      slice.fate = SliceFate::kKeepsJob;
       continue;
     }
-    JobState& state = job_states_[slice.job];
-    state.left = left_now(slice.job);
-    state.status = JobStatus::kReady;
-    state.slice = kNone;
-    slice.job = kNone;
-    slice.running_at = kNone;
-    ++ready_count_;
-    ++preemptions_;
-    power_.job_off(now_, id, slice.kind);
+    JobState& state = job_states_[start.job];
+    if (state.status == JobStatus::kRunning) preempt(start.job);
+    SM_CHECK(state.status == JobStatus::kReady);
+    if (slice.phase == SlicePhase::kReady && slice.slot == start.slot) {
+      SM_CHECK(!slice.doomed);
+      slice.fate = SliceFate::kChangesJob;
+    }
+    moves_.push_back(start);
   }
-  running_.resize(kept);
+  std::uint32_t busy = 0;
+  for (const SliceId id : running_) {
+    SliceState& slice = slices_[id];
+    // Kept or changed is as good as random, so no branch depends on it.
+    const bool keeps = slice.fate == SliceFate::kKeepsJob;
+    const bool its_job_stays = job_states_[slice.job].slice == id;
+    if (its_job_stays != keeps) preempt(slice.job);  // It has no other slice now.
+    if (slice.fate == SliceFate::kEmpties) {
+      slice.job = kNone;
+      slice.running_at = kNone;
+      power_.job_off(now_, id, slice.kind);
+      continue;
+    }
+    slice.fate = keeps ? SliceFate::kEmpties : SliceFate::kChangesJob;
+    if (slice.running_at != busy) {
+      slice.running_at = busy;
+      running_[busy] = id;
+    }
+    ++busy;
+  }
+  running_.resize(busy);
   for (const Start& start : moves_) {
-    const SliceState& slice = slices_[start.slice];
-    SM_CHECK(job_states_[start.job].status == JobStatus::kReady);
-    if (slice.phase != SlicePhase::kReady || slice.slot != start.slot) {
+    SliceState& slice = slices_[start.slice];
+    if (slice.fate != SliceFate::kChangesJob) {
       wait_for(start);
       continue;
     }
-    SM_CHECK(slice.job == kNone && !slice.doomed);
-    begin(start.slice, start.job);
+    slice.fate = SliceFate::kEmpties;
+    if (slice.running_at == kNone) {
+      begin(start.slice, start.job);
+    } else {
+      run(start.slice, start.job);
+      if (power_.tells_jobs_apart())
+        power_.job_change(now_, start.slice, slice.kind, start.job, jobs_[start.job]);
+    }
     started.push_back(start.job);
   }
 }

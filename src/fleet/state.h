@@ -41,15 +41,18 @@ struct JobState {
 
 enum class SlicePhase : std::uint8_t { kAbsent, kCreating, kReady, kDestroying };
 
+// What an assignment under way does to a slice; kEmpties at all other times.
+enum class SliceFate : std::uint8_t { kEmpties, kKeepsJob, kChangesJob };
+
 struct SliceState {
   TimeUs begin_us = 0;  // Progress starts here, after a restore.
   TimeUs end_us = 0;    // Of the job, or of its save.
   JobIndex job = kNone;
   std::uint32_t running_at = kNone;  // Index into running().
-  std::uint32_t stamp = 0;           // Of the assignment that last kept its job.
   KindIndex kind = kNoKind;
   std::uint8_t slot = 0;
   SlicePhase phase = SlicePhase::kAbsent;
+  SliceFate fate = SliceFate::kEmpties;
   bool doomed = false;
 };
 
@@ -101,8 +104,8 @@ class State {
   const PowerMeter& power() const { return power_; }
 
   // The fraction of the job's work that is left now.
-  double left_now(JobIndex job) const {
-    const JobState& state = job_states_[job];
+  double left_now(JobIndex job) const { return left_now(job_states_[job]); }
+  double left_now(const JobState& state) const {
     if (state.status != JobStatus::kRunning) return state.left;
     const SliceState& slice = slices_[state.slice];
     if (now_ <= slice.begin_us) return state.left;
@@ -166,7 +169,9 @@ class State {
   void dequeue(JobIndex job);
   void make_ready_again(JobIndex job);
   void wait_for(const Start& start);
+  void run(SliceId slice, JobIndex job);
   void begin(SliceId slice, JobIndex job);
+  void preempt(JobIndex job);
   void vacate(SliceId slice, bool slice_stays);
   void make_slice(GpuIndex gpu, int slot);
   void remove_slice(GpuIndex gpu, int slot);
@@ -193,7 +198,6 @@ class State {
   std::vector<Awaiting> awaiting_;
   PowerMeter power_;
   std::vector<Start> moves_;  // Scratch of assign_whole().
-  std::uint32_t stamp_ = 0;
   std::size_t in_system_ = 0;
   std::size_t ready_count_ = 0;
   GpuIndex gpus_up_ = 0;
@@ -202,6 +206,6 @@ class State {
 };
 
 // The class of a job for `cedf`, 1 to 4 (docs/model/semantics.md).
-int job_class(const Fleet& fleet, const Job& job);
+int job_class(const Fleet& fleet, const Job& job, KindSet kinds);
 
 }  // namespace smartmig

@@ -16,11 +16,12 @@ namespace smartmig {
 // it runs.
 class Seen {
  public:
-  Seen(const State& state, JobIndex job) : state_(state), job_(job) {}
+  Seen(const State& state, JobIndex job)
+      : state_(state), job_(state.job(job)), job_state_(state.job_state(job)) {}
 
-  double left() const { return of_job().estimate * state_.left_now(job_); }
+  double left() const { return job_state_.estimate * state_.left_now(job_state_); }
   TimeUs remaining_us(int kind) const { return State::whole_us(left() * full_us(kind)); }
-  TimeUs slack_us() const { return of_job().deadline_us - state_.now(); }  // Until its deadline.
+  TimeUs slack_us() const { return job_state_.deadline_us - state_.now(); }  // Until its deadline.
 
   // Where it would end by its deadline.
   KindSet on_time(KindSet kinds) const {
@@ -29,7 +30,7 @@ class Seen {
     // Whole microseconds are at most the slack exactly when left * full + .5 is below slack + 1.
     const double limit = static_cast<double>(slack) + 0.5;
     const double left = this->left();
-    const bool by_index = of_job().faster_by_index;
+    const bool by_index = job_state_.faster_by_index;
     KindSet found = 0;
     while (kinds) {
       const int kind = 63 - std::countl_zero(kinds);
@@ -45,18 +46,18 @@ class Seen {
   }
   // The fastest, or slowest, with all kinds that tie; `kinds` is not empty.
   KindSet fastest(KindSet kinds) const {
-    if (of_job().faster_by_index) return state_.fleet().twins(63 - std::countl_zero(kinds)) & kinds;
+    if (job_state_.faster_by_index)
+      return state_.fleet().twins(63 - std::countl_zero(kinds)) & kinds;
     return extreme(kinds, -1);
   }
   KindSet slowest(KindSet kinds) const {
-    if (of_job().faster_by_index) return state_.fleet().twins(std::countr_zero(kinds)) & kinds;
+    if (job_state_.faster_by_index) return state_.fleet().twins(std::countr_zero(kinds)) & kinds;
     return extreme(kinds, 1);
   }
 
  private:
-  const JobState& of_job() const { return state_.job_state(job_); }
   double full_us(int kind) const {
-    return state_.fleet().full_us(state_.job(job_), static_cast<KindIndex>(kind));
+    return state_.fleet().full_us(job_, static_cast<KindIndex>(kind));
   }
   KindSet extreme(KindSet kinds, double sign) const {
     double best = 0;
@@ -70,7 +71,8 @@ class Seen {
   }
 
   const State& state_;
-  JobIndex job_;
+  const Job& job_;
+  const JobState& job_state_;
 };
 
 // Room that policies use at every instant, kept so that deciding allocates nothing.

@@ -108,7 +108,7 @@ class Greedy : public Partitioner {
       }
     }
     for (Sized& sized : ready_) {
-      sized.full_us = fleet.best_times(view.job(sized.job));
+      sized.full_us = fleet.best_times(view.job(sized.job), sized.kinds);
       const double estimate = view.job_state(sized.job).estimate;
       for (double& us : sized.full_us) us *= estimate;
       sized.scale = view.left(sized.job);

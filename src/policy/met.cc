@@ -25,12 +25,11 @@ class Met : public Placer {
     for (std::uint64_t buckets = free.buckets(kinds); buckets; buckets &= buckets - 1) {
       const int bucket = std::countr_zero(buckets);
       for (KindSet rest = kinds; rest; rest &= rest - 1) {
-        const KindSet one = rest & -rest;
-        const GpuIndex gpu = free.first_gpu(bucket, one);
-        if (gpu == kNone) continue;
+        const SliceId slice = free.first(bucket, rest & -rest);
+        if (slice == kNone) continue;
+        const GpuIndex gpu = view.fleet().gpu_of(slice);
         const int kind = std::countr_zero(rest);
         const double cost = added_cost(view, gpu, kind, seen.remaining_us(kind), seen.slack_us());
-        const SliceId slice = free.lowest(gpu, one);
         if (best_slice == kNone || cost < best || (cost == best && slice < best_slice))
           best = cost, best_slice = slice;
       }

@@ -39,7 +39,7 @@ TEST(Count, ComesBackTheSameWayAsJobsEnd) {
   situation.partition();
   for (JobIndex done = 0; done < 12; ++done) {
     const FreeSlices& free = situation.state.free();
-    const SliceId slice = free.lowest(0, free.kinds_on(0));
+    const SliceId slice = free.lowest(0, free.kinds_on(0, free.kinds()));
     situation.state.set_now(
         situation.state.start({done, slice, situation.state.slice(slice).slot}));
     situation.state.complete(slice);

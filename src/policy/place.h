@@ -69,7 +69,7 @@ void place_in_order(View& view, std::vector<Start>& starts, Choose choose) {
 
 // The free slice of one of the kinds with the lowest index; there must be one.
 inline SliceId lowest_index(const View& view, KindSet kinds) {
-  return view.free().lowest(view.free().first_gpu_anywhere(kinds), kinds);
+  return view.free().first_anywhere(kinds);
 }
 
 // On the first GPU, in the order of the buckets, that has a free slice which ends on time, the
@@ -78,8 +78,9 @@ inline SliceId slowest_on_time_by_gpu(const View& view, const Seen& seen, KindSe
   const FreeSlices& free = view.free();
   const KindSet on_time = seen.on_time(kinds);
   if (on_time == 0) return lowest_index(view, seen.fastest(kinds));
-  const GpuIndex gpu = free.first_gpu(std::countr_zero(free.buckets(on_time)), on_time);
-  return free.lowest(gpu, seen.slowest(on_time & free.kinds_on(gpu)));
+  const SliceId first = free.first(std::countr_zero(free.buckets(on_time)), on_time);
+  const GpuIndex gpu = view.fleet().gpu_of(first);
+  return free.lowest(gpu, seen.slowest(free.kinds_on(gpu, on_time)));
 }
 
 // The smallest (or largest) compute size among the kinds.

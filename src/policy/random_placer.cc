@@ -17,8 +17,8 @@ class RandomPlacer : public Placer {
   }
 
  private:
-  static std::uint32_t starts_on(const View& view, GpuIndex gpu, KindSet kinds) {
-    std::uint32_t starts = 0;
+  static std::uint64_t starts_on(const View& view, GpuIndex gpu, KindSet kinds) {
+    std::uint64_t starts = 0;
     for (; kinds; kinds &= kinds - 1) {
       starts |= view.free().starts(gpu, std::countr_zero(kinds));
     }
@@ -32,7 +32,7 @@ class RandomPlacer : public Placer {
     for (GpuIndex gpu = 0; gpu < gpus; ++gpu) count += std::popcount(starts_on(view, gpu, kinds));
     auto k = static_cast<int>(random_.below(count));
     for (GpuIndex gpu = 0;; ++gpu) {
-      std::uint32_t starts = starts_on(view, gpu, kinds);
+      std::uint64_t starts = starts_on(view, gpu, kinds);
       if (k >= std::popcount(starts)) {
         k -= std::popcount(starts);
         continue;
