@@ -17,7 +17,7 @@ class Random {
 
   std::uint64_t bits();
   double uniform();                           // [0, 1), 53 bits
-  double uniform(double low, double high);    // [low, high)
+  double uniform(double low, double high);    // [low, high), high itself where that rounds to it
   std::uint64_t below(std::uint64_t n);       // 0..n-1 without bias; n > 0
   double exponential(double mean);            // by inversion
   double normal();                            // by inversion, so that one draw costs one uniform

@@ -83,6 +83,7 @@ void add_simulate(CLI::App& app, Action& action) {
   const auto options = std::make_shared<SimulateOptions>();
   command->add_option("--policy", options->policy, "What decides, see below (count/cedf)");
   add_run_options(*command, options->run);
+  command->get_option("--threads")->description("Taken as elsewhere; one run uses one thread (0)");
   command->get_option("--out")->description(
       "A folder for jobs.csv, layouts.csv, energy.csv and timeline.csv");
   command->add_flag("--records", options->records,

@@ -50,9 +50,9 @@ Result<Costs> Costs::parse(std::string_view text) {
   const std::string path(text);
   auto bytes = read_file(path);
   if (!bytes) {
-    const std::string names[] = {"free", "paper", "real"};
     if (text.find('.') == std::string_view::npos && text.find('/') == std::string_view::npos) {
-      return fail("--costs: found '{}'{}, or a file", text, suggestion(text, names));
+      const std::string names[] = {"free", "paper", "real"};
+      return fail("--costs: '{}' is no file and no cost model{}", text, suggestion(text, names));
     }
     return pass_on(bytes);
   }
@@ -86,7 +86,11 @@ Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) 
       return fail("{}: unknown field '{}'{}", name, field, suggestion(field, kFields));
     }
   }
-  if (root.contains("name") && root["name"].is_string()) costs.name = root["name"];
+  if (root.contains("name")) {
+    if (!root["name"].is_string())
+      return fail("{}: name: found {}, expected text", name, root["name"].dump());
+    costs.name = root["name"];
+  }
   costs.operation_scale = number(root, "operation_scale", 1e6, 0);
   costs.deadline_cut_us = to_us(number(root, "deadline_cut_s", 1e6, 0));
   for (const char* field : {"save_restore", "real_power"}) {

@@ -88,13 +88,14 @@ TEST(Costs, SaysWhatIsWrongWithAFile) {
             "c.json: checkpoint_s: unknown field 'trainin'; did you mean 'training'?");
   EXPECT_EQ(error_of(R"({"power_down_after_s": null})").substr(0, 40),
             "c.json: power_down_after_s: found null, ");
+  EXPECT_EQ(error_of(R"({"name": 7})"), "c.json: name: found 7, expected text");
   EXPECT_EQ(error_of(R"({"off_w": -0.5})"),
             "c.json: off_w: found -0.5, expected a number from 0 to 1000000");
 }
 
 TEST(Costs, SuggestsTheNearestNameOrReadsAFile) {
   EXPECT_EQ(Costs::parse("papr").error().message,
-            "--costs: found 'papr'; did you mean 'paper'?, or a file");
+            "--costs: 'papr' is no file and no cost model; did you mean 'paper'?");
   EXPECT_NE(Costs::parse("no/such.json").error().message.find("no/such.json"), std::string::npos);
   const std::string path = testing::TempDir() + "costs_test.json";
   std::ofstream(path) << R"({"deadline_cut_s": 2})";

@@ -92,9 +92,8 @@ std::string shared_trace(const char* name) {
   return {};
 }
 
-// Counted apart from this code, with a few lines of Python over the file. The published figures for
-// the whole openb trace (1g 32, 2g 280, 3g 389, 4g 971, none 1,406) are over its 3,078 fractional
-// pods; this window has 1,452.
+// Counted apart from this code, with a few lines of Python over the file. (The model's figures for
+// openb, 32, 280, 389, 971 and none 1,406, add up to 3,078 pods; this window has 1,452.)
 TEST(Stats, KnowsTheOpenbWindow) {
   const std::string path = shared_trace("dev_openb2023.csv.gz");
   if (path.empty()) return;
