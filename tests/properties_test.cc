@@ -89,9 +89,11 @@ class Auditor {
           (job.status == JobStatus::kRunning || job.status == JobStatus::kSaving) &&
           job.slice == book.slice && restart_us(job) == book.begin_us;
       if (still_there) continue;
-      // A completion counts although its GPU fails at the same time.
+      // A completion, or a save that ends, counts although its GPU fails at the same time.
+      const auto save = saving_.find(j);
+      const bool saved = save != saving_.end() && save->second == now;
       const bool lost =
-          failed_now(fleet_.gpu_of(book.slice), now) && job.status != JobStatus::kDone;
+          failed_now(fleet_.gpu_of(book.slice), now) && job.status != JobStatus::kDone && !saved;
       if (!lost) book.done += book.stretch;
       book.stretch = 0;
       book.slice = kNone;
@@ -136,7 +138,8 @@ class Auditor {
       busy_[gpu] += fleet_.kinds()[slice.kind].compute;
       ASSERT_LE(busy_[gpu], fleet_.board(gpu).compute_slices);
       Book& book = books_[slice.job];
-      if (state.job_state(slice.job).status == JobStatus::kSaving) saving_.insert(slice.job);
+      if (state.job_state(slice.job).status == JobStatus::kSaving)
+        saving_[slice.job] = slice.end_us;
       if (book.slice != id) {
         book.slice = id;
         book.begin_us = slice.begin_us;
@@ -187,7 +190,7 @@ class Auditor {
   const Fleet& fleet_;
   const RandomCase& random_;
   std::vector<Book> books_;
-  std::set<JobIndex> saving_;
+  std::map<JobIndex, TimeUs> saving_;  // With the ends of their saves.
   std::map<JobIndex, double> full_us_;
   std::vector<int> busy_;
   std::vector<bool> up_;
