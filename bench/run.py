@@ -67,7 +67,8 @@ def main():
     build = sys.argv[1]
     quick = "--quick" in sys.argv
     times = 3 if quick else 7
-    engine, reader, program = (os.path.join(build, name) for name in ("bench_engine", "bench_reader", "smartmig"))
+    engine, reader, bound, program = (
+        os.path.join(build, name) for name in ("bench_engine", "bench_reader", "bench_bound", "smartmig"))
     rows = []
 
     day = repeated(times, engine, "day", "60")
@@ -98,6 +99,17 @@ def main():
     pairs = [(compare_seconds(program, 1, days), compare_seconds(program, 2, days)) for _ in range(times)]
     rows.append(("`compare` on 2 threads, times one thread", spread([one / two for one, two in pairs]), "1.8", None))
 
+    bounds = [repeated(times if gpus == 8 else 1, bound, str(gpus), "2") for gpus in ((8, 32) if quick else (8, 32, 80, 200))]
+    rows.append(("ET bound of a papers' day (about 4,150 jobs, 8 GPUs), 2 threads, s",
+                 spread([r["wall_s"] for r in bounds[0]]), "under 10", None))
+    converged = run(bound, "8", "2", *(("4096", "300") if quick else ("16384", "600")))
+    rows.append(("the same, of where the ascent converges (more and shorter stretches, four times the rounds), %",
+                 f"{100 * bounds[0][0]['et'] / converged['et']:.2f}", "99", None))
+    if not quick:
+        rows.append((f"ET bound of {bounds[-1][0]['jobs']:,} jobs on 200 GPUs, 2 threads, min",
+                     f"{bounds[-1][0]['wall_s'] / 60:.1f}", "under 10", None))
+        rows.append(("its memory, GiB", f"{bounds[-1][0]['peak_mib'] / 1024:.2f}", "under 4", None))
+
     print("# Measured speed and memory\n")
     print("Made by `script/bench`; do not edit. One core unless said; median of several runs (least to most).\n")
     print(f"Machine: {machine()}.\n")
@@ -112,6 +124,15 @@ def main():
     for gpus, jobs, results, _, counted in curve:
         print(f"| {gpus:,} | {jobs:,} | {spread([r['events_per_s'] for r in results], 1e6)} | "
               f"{f'{counted:,.0f}' if counted else ''} | {max(r['peak_mib'] for r in results):,.0f} |")
+    print("\n## Growth of the bound with the jobs\n")
+    print("A day of the papers' load for each GPU; the search and the check, 2 threads.\n")
+    print("| GPUs | jobs | s | ms a job | peak MiB |")
+    print("|---|---|---|---|---|")
+    for results in bounds:
+        first = results[0]
+        wall = statistics.median(r["wall_s"] for r in results)
+        print(f"| {first['gpus']:,} | {first['jobs']:,} | {wall:.1f} | {1000 * wall / first['jobs']:.2f} | "
+              f"{first['peak_mib']:,.0f} |")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ int parse_and_run(int argc, char** argv) {
   add_simulate(app, action);
   add_compare(app, action);
   add_search_static(app, action);
+  add_bound(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -17,6 +17,7 @@ struct CompareOptions {
   RunOptions run;
   std::vector<std::string> policies;
   bool split_days = false;
+  bool bound = false;
 };
 
 int run_compare(const CompareOptions& options) {
@@ -42,6 +43,13 @@ int run_compare(const CompareOptions& options) {
                    &progress);
   }();
   if (!comparison) return failed(comparison.error().message);
+  if (options.bound) {
+    Progress progress("compare: days bounded", days->count);
+    auto bounds =
+        bound_days((*setup)->settings, days->count, days->day, options.run.threads, &progress);
+    if (!bounds) return failed(bounds.error().message);
+    add_bounds(*comparison, std::move(*bounds), (*setup)->settings.engine.seed);
+  }
   if (folder) {
     if (const auto written = folder->write(comparison_files(*comparison)); !written)
       return failed(written.error().message);
@@ -69,6 +77,8 @@ void add_compare(CLI::App& app, Action& action) {
       ->allow_extra_args(false);
   add_run_options(*command, options->run);
   add_day_options(*command, options->run, options->split_days);
+  command->add_flag("--bound", options->bound,
+                    "Say how far each policy is above the certified bound (seconds a day)");
   command->get_option("--out")->description("A folder for compare.csv, compare.json and days.csv");
   command->footer(describe_policies());
   command->callback([options, &action] { action = [options] { return run_compare(*options); }; });

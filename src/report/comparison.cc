@@ -1,5 +1,7 @@
 #include "report/comparison.h"
 
+#include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +13,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json to_json(const Change& change) {
+  return {{"mean", or_null(change.mean)},
+          {"low95", or_null(change.low95)},
+          {"high95", or_null(change.high95)}};
+}
 
 std::string with_interval(double scale, const Estimate& estimate) {
   if (!estimate.low95) return fmt::format("{:.4g}", estimate.mean * scale);
@@ -30,22 +38,34 @@ std::string change_text(const Change& change) {
 }
 
 std::string main_table(const Comparison& comparison) {
-  Table table({{"policy", Table::Align::kLeft},
-               {"ET"},
-               {"energy, M W*min"},
-               {"kWh"},
-               {"tardiness, min"},
-               {"late, %"},
-               {"ET vs first, %"}});
+  std::vector<Table::Column> columns = {{"policy", Table::Align::kLeft},
+                                        {"ET"},
+                                        {"energy, M W*min"},
+                                        {"kWh"},
+                                        {"tardiness, min"},
+                                        {"late, %"},
+                                        {"ET vs first, %"}};
+  const bool bounded = !comparison.bounds.empty();
+  if (bounded) {
+    columns.push_back({"ET above bound, %"});
+    columns.push_back({"tardiness, %"});
+  }
+  Table table(columns);
   for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
     const PolicyResult& result = comparison.policies[p];
     const double energy_j = result[&Metrics::energy_j].mean;
-    table.add_row({result.policy, with_interval(1, result[&Metrics::et]),
-                   fmt::format("{:.4g}", result[&Metrics::energy_wmin].mean / 1e6),
-                   fmt::format("{:.4g}", energy_j / 3.6e6),
-                   with_interval(1. / 60, result[&Metrics::avg_tardiness_s]),
-                   fmt::format("{:.2f}", result[&Metrics::late_pct].mean),
-                   p == 0 ? "-" : change_text(result.et_vs_first)});
+    std::vector<std::string> row = {result.policy,
+                                    with_interval(1, result[&Metrics::et]),
+                                    fmt::format("{:.4g}", result[&Metrics::energy_wmin].mean / 1e6),
+                                    fmt::format("{:.4g}", energy_j / 3.6e6),
+                                    with_interval(1. / 60, result[&Metrics::avg_tardiness_s]),
+                                    fmt::format("{:.2f}", result[&Metrics::late_pct].mean),
+                                    p == 0 ? "-" : change_text(result.et_vs_first)};
+    if (bounded) {
+      row.push_back(change_text(result.et_above_bound));
+      row.push_back(change_text(result.tardiness_above_bound));
+    }
+    table.add_row(row);
   }
   return table.text();
 }
@@ -78,6 +98,54 @@ std::string detail_table(const Comparison& comparison) {
   return table.text();
 }
 
+double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of) {
+  double sum = 0;
+  for (const DayBound& bound : bounds) sum += bound.*of;
+  return sum / static_cast<double>(bounds.size());
+}
+
+// How many times the published bounds' ET the certified one is, by day.
+struct OverLinearised {
+  double mean = 0;
+  double low = HUGE_VAL;
+  double high = 0;
+};
+OverLinearised over_linearised(const std::vector<DayBound>& bounds) {
+  OverLinearised over;
+  for (const DayBound& bound : bounds) {
+    const double times = bound.linearised_et > 0 ? bound.et / bound.linearised_et : 0;
+    over.mean += times / static_cast<double>(bounds.size());
+    over.low = std::min(over.low, times);
+    over.high = std::max(over.high, times);
+  }
+  return over;
+}
+
+std::string bound_text(const Comparison& comparison) {
+  const std::vector<DayBound>& bounds = comparison.bounds;
+  const OverLinearised over = over_linearised(bounds);
+  const auto energy = [&](double DayBound::*of) {
+    return mean_of(bounds, of) / kJoulesPerWattMinute / 1e6;
+  };
+  std::string text = fmt::format(
+      "Certified bound, below which no schedule can be: ET {:.4g}, energy {:.4g} M W*min, "
+      "tardiness "
+      "{:.4g} min. The published energy bound is {:.4g} M W*min; the certified ET is {:.3f} times "
+      "the published bounds' ({:.3f} to {:.3f} by day).\n",
+      mean_of(bounds, &DayBound::et), energy(&DayBound::energy_j),
+      mean_of(bounds, &DayBound::avg_tardiness_s) / 60, energy(&DayBound::linearised_energy_j),
+      over.mean, over.low, over.high);
+  if (comparison.policies.front().tardiness_above_program.mean) {
+    text += fmt::format("The published tardiness program is solved for every day: {:.4g} min.",
+                        mean_of(bounds, &DayBound::linearised_tardiness_s) / 60);
+    for (const PolicyResult& result : comparison.policies)
+      text += fmt::format(" {} is {} % above it.", result.policy,
+                          change_text(result.tardiness_above_program));
+    text += '\n';
+  }
+  return text;
+}
+
 // A policy has commas: always quoted, never a quote inside.
 std::string csv_policy(const std::string& policy) { return fmt::format("\"{}\"", policy); }
 
@@ -108,13 +176,23 @@ std::string compare_csv(const Comparison& comparison) {
 std::string days_csv(const Comparison& comparison) {
   std::string out = "day,policy,jobs";
   for (const Quantity& quantity : kQuantities) out += fmt::format(",{}", quantity.key);
-  out += ",makespan_s,events,repartitions,preemptions\n";
+  const bool bounded = !comparison.bounds.empty();
+  out += ",makespan_s,events,repartitions,preemptions";
+  out += bounded ? ",bound_et,bound_energy_j,bound_avg_tardiness_s,linearised_energy_j,linearised_"
+                   "tardiness_s\n"
+                 : "\n";
   for (std::size_t day = 0; day < comparison.days; ++day) {
     for (const PolicyResult& result : comparison.policies) {
       const Metrics& m = result.days[day];
       out += fmt::format("{},{},{}", day, csv_policy(result.policy), m.jobs);
       for (const Quantity& quantity : kQuantities) out += fmt::format(",{}", m.*quantity.of);
-      out += fmt::format(",{},{},{},{}\n", m.makespan_s, m.events, m.repartitions, m.preemptions);
+      out += fmt::format(",{},{},{},{}", m.makespan_s, m.events, m.repartitions, m.preemptions);
+      if (bounded) {
+        const DayBound& bound = comparison.bounds[day];
+        out += fmt::format(",{},{},{},{},{}", bound.et, bound.energy_j, bound.avg_tardiness_s,
+                           bound.linearised_energy_j, bound.linearised_tardiness_s);
+      }
+      out += '\n';
     }
   }
   return out;
@@ -138,6 +216,7 @@ std::string to_text(const Comparison& comparison, double energy_weight) {
       "one "
       "day, T mean tardiness in minutes. Energy in the table is that of the fleet as it is.\n",
       energy_weight);
+  if (!comparison.bounds.empty()) text += bound_text(comparison);
   return text;
 }
 
@@ -152,10 +231,21 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
                                                  {"low95", or_null(estimate.low95)},
                                                  {"high95", or_null(estimate.high95)}};
     }
-    const Change& change = result.et_vs_first;
-    object["vs_first"]["et_pct"] = {{"mean", or_null(change.mean)},
-                                    {"low95", or_null(change.low95)},
-                                    {"high95", or_null(change.high95)}};
+    object["vs_first"]["et_pct"] = to_json(result.et_vs_first);
+    if (!comparison.bounds.empty()) {
+      const std::vector<DayBound>& bounds = comparison.bounds;
+      const OverLinearised over = over_linearised(bounds);
+      object["bound"] = {
+          {"et", mean_of(bounds, &DayBound::et)},
+          {"energy_j", mean_of(bounds, &DayBound::energy_j)},
+          {"avg_tardiness_s", mean_of(bounds, &DayBound::avg_tardiness_s)},
+          {"linearised_energy_j", mean_of(bounds, &DayBound::linearised_energy_j)},
+          {"linearised_tardiness_s", mean_of(bounds, &DayBound::linearised_tardiness_s)},
+          {"et_over_linearised", {{"mean", over.mean}, {"low", over.low}, {"high", over.high}}},
+          {"et_above_pct", to_json(result.et_above_bound)},
+          {"tardiness_above_pct", to_json(result.tardiness_above_bound)},
+          {"tardiness_above_linearised_pct", to_json(result.tardiness_above_program)}};
+    }
     list.push_back(std::move(object));
   }
   return list;

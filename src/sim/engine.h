@@ -11,17 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "fleet/gpu_event.h"
 #include "policy/displace.h"
 #include "policy/policy.h"
 #include "sim/records.h"
 
 namespace smartmig {
-
-struct GpuEvent {
-  TimeUs at_us = 0;
-  GpuIndex gpu = 0;
-  bool fail = true;  // false: the GPU returns.
-};
 
 struct EngineOptions {
   Costs costs;

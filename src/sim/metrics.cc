@@ -5,13 +5,6 @@
 
 namespace smartmig {
 
-double weigh(double energy_j, double avg_tardiness_s, double energy_weight, double gpus,
-             double days) {
-  // A workload without length (all jobs at once) is taken as a day.
-  const double scaled_wmin = energy_j / kJoulesPerWattMinute * 8 / gpus / (days > 0 ? days : 1);
-  return (energy_weight * scaled_wmin + avg_tardiness_s / 60) / (energy_weight + 1);
-}
-
 double quantile(const std::vector<double>& sorted, double q) {
   if (sorted.empty()) return 0;
   const double at = q * static_cast<double>(sorted.size() - 1);

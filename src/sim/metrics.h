@@ -1,6 +1,7 @@
 // The numbers of a run: energy, tardiness, and ET, the objective that weighs them.
 #pragma once
 
+#include "fleet/objective.h"
 #include "sim/engine.h"
 
 namespace smartmig {
@@ -25,10 +26,6 @@ struct Metrics {
 
 // Of a run that has ended. O(jobs).
 Metrics measure(const Engine& engine, double energy_weight);
-
-// ET of a total energy and a mean tardiness; `days` is the workload's nominal length.
-double weigh(double energy_j, double avg_tardiness_s, double energy_weight, double gpus,
-             double days);
 
 // The value below which a share q of the sorted values lies, by linear interpolation.
 double quantile(const std::vector<double>& sorted, double q);

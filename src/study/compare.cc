@@ -61,7 +61,7 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const std::str
   Comparison comparison;
   comparison.days = days;
   for (const std::string& policy : policies)
-    comparison.policies.push_back({policy, std::vector<Metrics>(days), {}, {}});
+    comparison.policies.push_back({policy, std::vector<Metrics>(days), {}, {}, {}, {}, {}});
 
   const std::size_t runs = days * policies.size();
   std::vector<SharedDay> shared(days);
@@ -93,6 +93,28 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const std::str
   }
   estimate_all(comparison, settings.engine.seed);
   return comparison;
+}
+
+void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint64_t seed) {
+  SM_CHECK(bounds.size() == comparison.days);
+  comparison.bounds = std::move(bounds);
+  const auto above = [&](const PolicyResult& result, double Metrics::*of, double DayBound::*bound) {
+    std::vector<double> values;
+    std::vector<double> base;
+    for (const Metrics& day : result.days) values.push_back(day.*of);
+    for (const DayBound& day : comparison.bounds) base.push_back(day.*bound);
+    return estimate_change(values, base, seed);
+  };
+  bool solved = true;
+  for (const DayBound& day : comparison.bounds) solved = solved && day.program_solved;
+  for (PolicyResult& result : comparison.policies) {
+    result.et_above_bound = above(result, &Metrics::et, &DayBound::et);
+    result.tardiness_above_bound =
+        above(result, &Metrics::avg_tardiness_s, &DayBound::avg_tardiness_s);
+    if (!solved) continue;
+    result.tardiness_above_program =
+        above(result, &Metrics::avg_tardiness_s, &DayBound::linearised_tardiness_s);
+  }
 }
 
 }  // namespace smartmig

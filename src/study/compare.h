@@ -10,6 +10,7 @@
 
 #include "base/progress.h"
 #include "study/bootstrap.h"
+#include "study/bound_days.h"
 #include "study/run_day.h"
 
 namespace smartmig {
@@ -36,6 +37,10 @@ struct PolicyResult {
   std::vector<Metrics> days;
   std::array<Estimate, kQuantities.size()> estimates;  // As kQuantities.
   Change et_vs_first;                                  // Paired; 0 for the first policy.
+  // Paired; where there are bounds.
+  Change et_above_bound;
+  Change tardiness_above_bound;
+  Change tardiness_above_program;  // The published one; nothing where a day's was not solved.
 
   const Estimate& operator[](double Metrics::*of) const;
 };
@@ -43,6 +48,7 @@ struct PolicyResult {
 struct Comparison {
   std::vector<PolicyResult> policies;  // In the order asked for.
   std::size_t days = 0;
+  std::vector<DayBound> bounds;  // By day; empty unless added.
 };
 
 // Runs every policy on days 0..days-1 of the source. At most one more day than there are threads is
@@ -51,5 +57,8 @@ struct Comparison {
 Result<Comparison> compare(const RunSettings& settings, std::span<const std::string> policies,
                            std::size_t days, const DaySource& source, int threads,
                            Progress* progress = nullptr);
+
+// Sets how far each policy is above the bounds, one for each day. `seed` is the study's.
+void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint64_t seed);
 
 }  // namespace smartmig

@@ -1,0 +1,157 @@
+// `smartmig bound`: certified lower bounds for a workload.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/progress.h"
+#include "bound/certificate.h"
+#include "bound/linearised.h"
+#include "cli/cli.h"
+#include "cli/run_options.h"
+#include "report/bound_summary.h"
+
+namespace smartmig {
+namespace {
+
+struct BoundOptions {
+  RunOptions run;
+  std::string certificate;
+  std::string check;
+  int rounds = 150;
+  std::size_t stretches = 0;
+  double program_step_s = 0;
+  double program_limit_s = 20;
+};
+
+Result<void> check_numbers(const BoundOptions& options) {
+  if (options.rounds < 1 || options.rounds > 100'000)
+    return fail("--rounds: found {}, expected 1 to 100000", options.rounds);
+  if (options.stretches > 1'000'000)
+    return fail("--stretches: found {}, expected 0 to 1000000", options.stretches);
+  if (!(options.program_limit_s >= 0) || options.program_limit_s > 1e6)
+    return fail("--program-limit: found {}, expected 0 to 1e6 seconds", options.program_limit_s);
+  if (!(options.program_step_s >= 0) || options.program_step_s > 1e6)
+    return fail("--program-step: found {}, expected 0 to 1e6 seconds", options.program_step_s);
+  return {};
+}
+
+int run_check(const BoundOptions& options, const BoundInput& input) {
+  const auto text = read_file(options.check);
+  if (!text) return bad_input(text.error().message);
+  const auto certificate = read_certificate(*text, options.check);
+  if (!certificate) return bad_input(certificate.error().message);
+  const auto verified = verify(input, *certificate, options.run.threads);
+  if (options.run.json) {
+    nlohmann::ordered_json json = {{"certificate", options.check}, {"holds", verified.has_value()}};
+    if (!verified) json["why_not"] = verified.error().message;
+    for (const CertifiedBound& bound : certificate->bounds)
+      json[std::string(to_string(bound.objective))] = bound.value;
+    fmt::print("{}\n", json.dump(2));
+    return verified ? 0 : 1;
+  }
+  if (!verified) {
+    return failed(fmt::format("{} does not hold: {}", options.check, verified.error().message));
+  }
+  for (const CertifiedBound& bound : certificate->bounds)
+    fmt::print("{} >= {:.10g}: holds\n", to_string(bound.objective), bound.value);
+  return 0;
+}
+
+int run_bound(const BoundOptions& options) {
+  if (const auto good = check_numbers(options); !good) return bad_input(good.error().message);
+  const auto setup = read_setup(options.run);
+  if (!setup) return bad_input(setup.error().message);
+  const Fleet& fleet = (*setup)->fleet;
+  const EngineOptions& engine = (*setup)->settings.engine;
+  const auto jobs = read_jobs(options.run.workload);
+  if (!jobs) return bad_input(jobs.error().message);
+  BoundInput input;
+  input.fleet = &fleet;
+  input.jobs = jobs->table.jobs;
+  input.costs = &engine.costs;
+  input.events = engine.events;
+  input.days = jobs->table.nominal_days;
+  input.energy_weight = options.run.energy_weight;
+  if (!options.check.empty()) return run_check(options, input);
+  if (const auto folder = std::filesystem::path(options.certificate).parent_path();
+      !folder.empty() && !std::filesystem::is_directory(folder)) {
+    return bad_input(fmt::format("--certificate: there is no folder '{}'", folder.string()));
+  }
+
+  const auto start = std::chrono::steady_clock::now();
+  AscentOptions ascent;
+  ascent.threads = options.run.threads;
+  ascent.rounds = options.rounds;
+  ascent.finest = options.stretches;
+  std::vector<CertifiedBound> bounds;
+  {
+    constexpr std::size_t kParts = 100;
+    Progress progress("bound: percent of the search", 2 * kParts);
+    for (const Objective objective : {Objective::kEnergy, Objective::kTardiness, Objective::kEt}) {
+      std::size_t shown = 0;
+      auto bound = certify(input, objective, ascent, [&](double share) {
+        for (; shown < static_cast<std::size_t>(share * kParts); ++shown) progress.step();
+      });
+      if (!bound) return bad_input(bound.error().message);
+      bounds.push_back(std::move(*bound));
+    }
+  }
+  BoundSummary summary;
+  summary.linearised_energy_j = linearised_energy_j(input);
+  ProgramOptions program;
+  program.step_s = options.program_step_s;
+  program.limit_s = options.program_limit_s;
+  summary.program = solve_tardiness_program(input, program);
+  summary.energy_j = bounds[0].value;
+  summary.avg_tardiness_s = bounds[1].value;
+  summary.et = bounds[2].value;
+  summary.stretches = bounds[2].prices.stretches();
+  summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  summary.workload = describe_workload(options.run.workload);
+  summary.fleet = fleet.name();
+  summary.costs = engine.costs.name;
+  summary.jobs = input.jobs.size();
+  summary.energy_weight = input.energy_weight;
+  summary.days = input.days;
+  summary.gpus = fleet.gpu_count();
+  if (!options.certificate.empty()) {
+    const auto written = write_file(options.certificate, write_certificate(input, bounds));
+    if (!written) return bad_input(written.error().message);
+  }
+  fmt::print("{}", options.run.json ? to_json(summary).dump(2) + "\n" : to_text(summary));
+  return 0;
+}
+
+}  // namespace
+
+void add_bound(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand(
+      "bound", "Lower bounds for a workload that anyone can check: no schedule does better");
+  const auto options = std::make_shared<BoundOptions>();
+  command->add_option("--certificate", options->certificate,
+                      "Write what proves the bounds to this file; .gz packs it");
+  command->add_option("--check", options->check,
+                      "Compute the bounds of this certificate again, for the same workload and "
+                      "fleet; status 1: it does not hold");
+  command->add_option("--rounds", options->rounds,
+                      "Evaluations with the finest stretches of time (150)");
+  command->add_option(
+      "--stretches", options->stretches,
+      "At most about so many stretches of time; 0: as many as jobs, 64 to 4096 (0)");
+  command->add_option("--program-limit", options->program_limit_s,
+                      "Seconds for the published tardiness program, up to 60 jobs; 0: leave it out "
+                      "(20)");
+  command->add_option("--program-step", options->program_step_s,
+                      "Its step of time in seconds, which is its error; 0: 60 steps (0)");
+  add_run_options(*command, options->run);
+  for (const char* unused : {"--preemption", "--estimate-error"})
+    command->get_option(unused)->description("Taken as elsewhere; the bounds hold for all");
+  command->remove_option(command->get_option("--out"));
+  command->callback([options, &action] { action = [options] { return run_bound(*options); }; });
+}
+
+}  // namespace smartmig

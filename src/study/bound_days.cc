@@ -1,0 +1,66 @@
+#include "study/bound_days.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/thread_pool.h"
+#include "bound/linearised.h"
+#include "bound/tardiness_program.h"
+
+namespace smartmig {
+
+BoundInput bound_input(const RunSettings& settings, const JobTable& jobs) {
+  BoundInput input;
+  input.fleet = settings.fleet;
+  input.jobs = jobs.jobs;
+  input.costs = &settings.engine.costs;
+  input.events = settings.engine.events;
+  input.days = jobs.nominal_days;
+  input.energy_weight = settings.energy_weight;
+  return input;
+}
+
+Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_t days,
+                                         const DaySource& source, int threads, Progress* progress) {
+  std::vector<DayBound> bounds(days);
+  std::vector<std::optional<Error>> errors(days);
+  AscentOptions options;
+  options.threads = 1;  // The days are what runs side by side.
+  parallel_for(days, threads, [&](std::size_t day) {
+    const auto bound_one = [&]() -> Result<DayBound> {
+      const auto table = source(day);
+      if (!table) return pass_on(table);
+      const BoundInput input = bound_input(settings, **table);
+      const auto et = certify(input, Objective::kEt, options);
+      if (!et) return pass_on(et);
+      const auto energy = certify(input, Objective::kEnergy, options);
+      if (!energy) return pass_on(energy);
+      const auto tardiness = certify(input, Objective::kTardiness, options);
+      if (!tardiness) return pass_on(tardiness);
+      const ProgramBound program = solve_tardiness_program(input, {});
+      DayBound bound;
+      bound.et = et->value;
+      bound.energy_j = energy->value;
+      bound.avg_tardiness_s = tardiness->value;
+      bound.linearised_energy_j = linearised_energy_j(input);
+      bound.linearised_tardiness_s = program.avg_tardiness_s;
+      bound.program_solved = program.solved;
+      bound.linearised_et = weigh(bound.linearised_energy_j, program.avg_tardiness_s,
+                                  settings.energy_weight, settings.fleet->gpu_count(), input.days);
+      return bound;
+    };
+    if (auto bound = bound_one()) {
+      bounds[day] = *bound;
+    } else {
+      errors[day] = Error{fmt::format("day {}: {}", day, bound.error().message)};
+    }
+    if (progress) progress->step();
+  });
+  for (const auto& error : errors) {
+    if (error) return tl::unexpected<Error>(*error);
+  }
+  return bounds;
+}
+
+}  // namespace smartmig

@@ -1,0 +1,31 @@
+// What no policy can do better than, for each day of a study.
+#pragma once
+
+#include <vector>
+
+#include "base/progress.h"
+#include "bound/bound.h"
+#include "study/run_day.h"
+
+namespace smartmig {
+
+struct DayBound {
+  double et = 0;  // Certified, as the next two.
+  double energy_j = 0;
+  double avg_tardiness_s = 0;
+  // The published ones; the tardiness program is solved for a few dozen jobs, else its part is 0.
+  double linearised_energy_j = 0;
+  double linearised_tardiness_s = 0;
+  double linearised_et = 0;
+  bool program_solved = false;
+};
+
+// The input of a bound for one day's jobs; points into both arguments.
+BoundInput bound_input(const RunSettings& settings, const JobTable& jobs);
+
+// For days 0..days-1; the same on any number of threads. `progress`, if any, counts days.
+Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_t days,
+                                         const DaySource& source, int threads,
+                                         Progress* progress = nullptr);
+
+}  // namespace smartmig
