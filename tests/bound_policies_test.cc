@@ -7,6 +7,7 @@
 #include "sim/metrics.h"
 #include "study/bound_days.h"
 #include "study/published.h"
+#include "workload/catalogue.h"
 #include "workload/generator.h"
 
 namespace smartmig {
@@ -53,7 +54,36 @@ TEST(Bounds, HoldForEveryKindOfPolicyAndSetting) {
     // From energy alone mattering to tardiness alone.
     const double weights[] = {2e-7, 1e-9, 1e-4, 1};
     settings.energy_weight = weights[i % 4];
+    if (i % 5 == 0) {
+      settings.engine.costs.power_down_after_us = (i % 3) * kMinuteUs;
+      settings.engine.costs.off_w = i % 2 ? 5 : 60;
+    }
     expect_bounded(settings, random.policy, random.jobs, 30);
+  }
+}
+
+TEST(Bounds, HoldWhereBoardsAreMeasuredJobByJob) {
+  const Fleet fleet = Fleet::parse("H200-141GB+A100-40GB").value();
+  RunSettings settings;
+  settings.fleet = &fleet;
+  settings.engine.costs = Costs::real();
+  settings.engine.preemption = Preemption::kCheckpoint;
+  settings.energy_weight = 1e-4;
+  const auto profiles = Catalogue::shipped().profiles();
+  for (std::uint64_t day = 0; day < 12; ++day) {
+    GeneratorOptions generator;
+    generator.fixed_rate = true;
+    generator.rate = 1;
+    generator.count = 25;
+    generator.day = day;
+    JobTable jobs = generate(generator);
+    // Any profile's watts, also those of jobs that draw more together than the cap.
+    Random random(5, "watts", day);
+    for (Job& job : jobs.jobs)
+      job.profile = static_cast<std::uint16_t>(random.below(profiles.size()));
+    SCOPED_TRACE(day);
+    for (const char* policy : {"none/edf", "count/cedf", "greedy"})
+      expect_bounded(settings, policy, jobs, 30);
   }
 }
 

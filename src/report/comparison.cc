@@ -159,16 +159,25 @@ std::string compare_csv(const Comparison& comparison) {
     for (const char* part : {"mean", "median", "low95", "high95"})
       out += fmt::format(",{}_{}", quantity.key, part);
   }
-  out += ",et_vs_first_pct_mean,et_vs_first_pct_low95,et_vs_first_pct_high95\n";
+  const bool bounded = !comparison.bounds.empty();
+  for (const char* change : {"et_vs_first", "et_above_bound", "tardiness_above_bound"}) {
+    out += fmt::format(",{0}_pct_mean,{0}_pct_low95,{0}_pct_high95", change);
+    if (!bounded) break;
+  }
+  out += '\n';
   for (const PolicyResult& result : comparison.policies) {
     out += fmt::format("{},{}", csv_policy(result.policy), comparison.days);
     for (const Estimate& estimate : result.estimates) {
       out += fmt::format(",{},{},{},{}", estimate.mean, estimate.median, csv_number(estimate.low95),
                          csv_number(estimate.high95));
     }
-    const Change& change = result.et_vs_first;
-    out += fmt::format(",{},{},{}\n", csv_number(change.mean), csv_number(change.low95),
-                       csv_number(change.high95));
+    for (const Change* change :
+         {&result.et_vs_first, &result.et_above_bound, &result.tardiness_above_bound}) {
+      out += fmt::format(",{},{},{}", csv_number(change->mean), csv_number(change->low95),
+                         csv_number(change->high95));
+      if (!bounded) break;
+    }
+    out += '\n';
   }
   return out;
 }
