@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/sha256.h"
+#include "base/text.h"
 #include "bound/check.h"
 
 namespace smartmig {
@@ -48,7 +50,7 @@ Result<Objective> parse_objective(const std::string& text) {
   for (const Objective objective : {Objective::kEnergy, Objective::kTardiness, Objective::kEt}) {
     if (to_string(objective) == text) return objective;
   }
-  return fail("unknown objective '{}'", text);
+  return fail("unknown objective {}", in_quotes(text));
 }
 
 json to_json(const CertifiedBound& bound) {
@@ -60,6 +62,14 @@ json to_json(const CertifiedBound& bound) {
           {"prices", bound.prices.value}};
 }
 
+// A whole number from 0 to `most`; nothing where it is something else.
+std::optional<std::int64_t> whole_number(const json& value, std::int64_t most) {
+  if (!value.is_number_integer()) return std::nullopt;
+  // A number too large to have a sign reads as a negative one.
+  const auto number = value.get<std::int64_t>();
+  return number >= 0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
 // Throws what nlohmann throws where a field is missing or of another type.
 Result<CertifiedBound> bound_from(const json& object) {
   CertifiedBound bound;
@@ -68,9 +78,9 @@ Result<CertifiedBound> bound_from(const json& object) {
   bound.objective = *objective;
   bound.value = object.at("value").get<double>();
   for (const json& edge : object.at("edges_us")) {
-    const auto us = edge.get<std::int64_t>();
-    if (us < 0 || us > to_us(kMaxSeconds)) return fail("edges_us: found {}, out of range", us);
-    bound.prices.edges_s.push_back(to_s(us));
+    const auto us = whole_number(edge, to_us(kMaxSeconds));
+    if (!us) return fail("edges_us: found {}, expected whole microseconds", edge.dump());
+    bound.prices.edges_s.push_back(to_s(*us));
   }
   bound.prices.value = object.at("prices").get<std::vector<double>>();
   return bound;
@@ -101,7 +111,9 @@ Result<Certificate> read_certificate(std::string_view text, const std::string& n
     const std::string sum = root.at("sha256").get<std::string>();
     root.erase("sha256");
     certificate.unchanged = sha256_hex(root.dump()) == sum;
-    certificate.jobs = root.at("jobs").get<std::size_t>();
+    const auto jobs = whole_number(root.at("jobs"), INT64_MAX);
+    if (!jobs) return fail("{}: jobs: found {}, expected a number", name, root["jobs"].dump());
+    certificate.jobs = static_cast<std::size_t>(*jobs);
     certificate.jobs_sha256 = root.at("jobs_sha256").get<std::string>();
     certificate.fleet = root.at("fleet").get<std::string>();
     certificate.setting_sha256 = root.at("setting_sha256").get<std::string>();
@@ -119,7 +131,7 @@ Result<Certificate> read_certificate(std::string_view text, const std::string& n
 
 Result<void> verify(const BoundInput& input, const Certificate& certificate, int threads) {
   if (certificate.fleet != input.fleet->name()) {
-    return fail("it is for fleet {}, not {}", certificate.fleet, input.fleet->name());
+    return fail("it is for fleet {}, not '{}'", in_quotes(certificate.fleet), input.fleet->name());
   }
   if (certificate.jobs != input.jobs.size() ||
       certificate.jobs_sha256 != digest_of_jobs(input.jobs)) {

@@ -84,7 +84,7 @@ TEST_F(CertificateTest, DoesNotHoldForAnotherFleetOrSetting) {
   const Fleet larger = *Fleet::parse("3xA100-40GB");
   BoundInput other = input_;
   other.fleet = &larger;
-  EXPECT_EQ(why_not(other, text_), "it is for fleet 2xA100-40GB, not 3xA100-40GB");
+  EXPECT_EQ(why_not(other, text_), "it is for fleet '2xA100-40GB', not '3xA100-40GB'");
   other = input_;
   other.energy_weight *= 2;
   EXPECT_EQ(why_not(other, text_).substr(0, 22), "it is for other costs,");
@@ -97,6 +97,12 @@ TEST_F(CertificateTest, SaysWhereItIsCutShortOrNoCertificate) {
   EXPECT_EQ(why_not(input_, "{}"),
             "c.json: is not a certificate; expected \"form\": \"smartmig bound certificate 1\"");
   auto root = nlohmann::json::parse(text_);
+  root["jobs"] = 1e114;
+  EXPECT_EQ(why_not(input_, root.dump()), "c.json: jobs: found 1e+114, expected a number");
+  root["jobs"] = 60;
+  root["bounds"][0]["edges_us"][0] = 0.5;
+  EXPECT_EQ(why_not(input_, root.dump()),
+            "c.json: edges_us: found 0.5, expected whole microseconds");
   root.erase("bounds");
   EXPECT_EQ(why_not(input_, root.dump()).substr(0, 7), "c.json:");
 }
