@@ -118,7 +118,7 @@ def replace_block(path, name, block):
 
 def percent(change):
     if change["mean"] is None:
-        return "not solved on every day"
+        return "-"
     return f"{change['mean']:.1f} % ({change['low95']:.1f} to {change['high95']:.1f})"
 
 
@@ -141,13 +141,15 @@ def bounds_page(rows, commands):
     text += (
         "\n## The published comparison of tardiness\n`edf` on 4 GPUs cut 3-1-1-1-1, 8 jobs a minute, 50 runs of 50 jobs. SMART-MIG reports 34 % above its bound for mixed and 17 % for linear "
         "jobs, without the deadlines, the step of its program or the unit of its rate.\n\n"
-        "| jobs | tardiness, min | published bound, min | above it | reported | certified bound, min | above it |\n|---|---|---|---|---|---|---|\n"
+        "The program is Cbc's to solve to within 5 % in 5 s; where it is not, what Cbc has proven by then counts, so that the optimum of the program may be higher.\n\n"
+        "| jobs | tardiness, min | published bound, min | solved on | above it | reported | certified bound, min | above it |\n|---|---|---|---|---|---|---|---|\n"
     )
     for name, kind, theirs in (("bound-paper", "mixed", "34 %"), ("bound-linear", "linear", "17 %")):
         row = rows[name][0]
         found = row["bound"]
         text += (
-            f"| {kind} | {interval(row['avg_tardiness_s'], 1 / 60, 2)} | {found['linearised_tardiness_s'] / 60:.3f} | {percent(found['tardiness_above_linearised_pct'])} | {theirs} | "
+            f"| {kind} | {interval(row['avg_tardiness_s'], 1 / 60, 2)} | {found['linearised_tardiness_s'] / 60:.3f} | {found['tardiness_solved_days']} of {row['days']} days | "
+            f"{percent(found['tardiness_above_linearised_pct'])} | {theirs} | "
             f"{found['avg_tardiness_s'] / 60:.3f} | {percent(found['tardiness_above_pct'])} |\n"
         )
     return text + f"\n    {commands['bound-paper']}\n    {commands['bound-linear']}\n"

@@ -218,7 +218,7 @@ TEST(Ascent, ComesNearTheOptimumOfTheFullLinearProgram) {
     AscentOptions options;
     options.threads = 1;
     options.finest = 10;
-    options.rounds = 1000;
+    options.rounds = 3000;
     const Ascent ascent = ascend(*problem, weights, options);
     const double optimum = relaxation_by_clp(*problem, weights, ascent.prices.edges_s);
     ASSERT_LE(ascent.value, optimum * (1 + 1e-6)) << "weak duality";

@@ -39,6 +39,19 @@ bool one_line(const std::string& text) {
 
 }  // namespace
 
+json parse_json(std::string_view text) {
+  constexpr int kDeepest = 32;
+  bool too_deep = false;
+  json value = json::parse(
+      text,
+      [&](int depth, json::parse_event_t, json&) {
+        too_deep = too_deep || depth > kDeepest;
+        return !too_deep;
+      },
+      false, true);
+  return too_deep ? json(json::value_t::discarded) : value;
+}
+
 bool JsonDocument::parse(std::string_view text) {
   try {
     value_ = json::parse(text);

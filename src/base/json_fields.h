@@ -25,6 +25,10 @@ namespace smartmig {
 
 class JsonFields;
 
+// A JSON text, comments allowed; discarded where it is none, or nested deeper than anything we read
+// (what is built from it is walked by recursion).
+nlohmann::json parse_json(std::string_view text);
+
 // One JSON text and the first error found in it. Must outlive the JsonFields made from it.
 class JsonDocument {
  public:

@@ -83,5 +83,12 @@ TEST(JsonFields, PointsAtTheLineWhereTheTextIsNotJson) {
   EXPECT_EQ(error_of("{\"a\": \"\n\"}", nothing).find('\n'), std::string::npos);
 }
 
+TEST(ParseJson, RefusesWhatIsNestedTooDeeply) {
+  EXPECT_EQ(parse_json("{\"a\": [1, 2]} // comment")["a"][1], 2);
+  EXPECT_TRUE(parse_json("{\"a\": ").is_discarded());
+  const std::string deep = "{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  EXPECT_TRUE(parse_json(deep).is_discarded());
+}
+
 }  // namespace
 }  // namespace smartmig

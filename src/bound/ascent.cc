@@ -35,8 +35,11 @@ Prices even_stretches(std::size_t resources, double until_s, std::size_t count) 
   return prices;
 }
 
-// Cuts every stretch that has a price, or a neighbour with one, into `parts`; prices stay.
+// Cuts every stretch longer than `finest_s` into `parts`, unless neither it nor a neighbour has a
+// price; of the first few all are cut, for they are too long to show where the load is. Prices
+// stay.
 Prices refine(const Prices& old, std::size_t resources, std::size_t parts, double finest_s) {
+  constexpr std::size_t kFew = 64;
   const auto priced = [&](std::size_t stretch) {
     for (std::size_t r = 0; r < resources; ++r) {
       if (stretch < old.stretches() && old.at(r, stretch) > 0) return true;
@@ -47,12 +50,14 @@ Prices refine(const Prices& old, std::size_t resources, std::size_t parts, doubl
   std::vector<std::size_t> from;
   for (std::size_t i = 0; i < old.stretches(); ++i) {
     const double length = length_s(old, i);
-    const bool cut =
-        length > 1.5 * finest_s && (priced(i) || priced(i + 1) || (i > 0 && priced(i - 1)));
+    const bool cut = length > 1.5 * finest_s && (old.stretches() < kFew || priced(i) ||
+                                                 priced(i + 1) || (i > 0 && priced(i - 1)));
     const std::size_t pieces = cut ? parts : 1;
     for (std::size_t k = 0; k < pieces; ++k) {
       const double at_s =
           old.edges_s[i] + length * static_cast<double>(k) / static_cast<double>(pieces);
+      // A part that rounds to the end of its stretch must not take the next one's edge.
+      if (i + 1 < old.stretches() && to_us(at_s) >= to_us(old.edges_s[i + 1])) continue;
       if (add_edge(prices, at_s)) from.push_back(i);
     }
   }
@@ -62,8 +67,9 @@ Prices refine(const Prices& old, std::size_t resources, std::size_t parts, doubl
   return prices;
 }
 
-// Steps along the slope, each coordinate scaled by how large its slope has been of late, as far as
-// `stride` in the direction that has held: prices are of the order of 1 where tardiness counts 1.
+// Steps along the slope, each coordinate scaled by how large its slope has been of late. Prices are
+// of the order of the tardiness that a slice-second saves: a few jobs' worth in the papers' days,
+// hundreds behind a backlog, so a stride grows while its direction holds.
 class Climber {
  public:
   Climber(const RelaxedProblem& problem, const Weights& weights, Ascent& ascent, int threads)
@@ -74,7 +80,7 @@ class Climber {
     const std::size_t stretches = ascent_.prices.stretches();
     Prices now = ascent_.prices;
     const std::size_t size = now.value.size();
-    std::vector<double> slope(size), mean(size, 0), square(size, 0);
+    std::vector<double> slope(size), mean(size, 0), square(size, 0), reach(size, 1);
     for (int i = 0; i < evaluations; ++i) {
       const double value = dual_value(problem_, weights_, now, threads_, &slope);
       ++ascent_.evaluations;
@@ -90,10 +96,12 @@ class Climber {
         if (stretch + 1 == stretches) continue;
         // As a share of what there is in the stretch.
         const double g = slope[k] / (length_s(now, stretch) * problem_.capacity[k / stretches]);
+        // Where the direction holds, go further: behind a long queue prices are large.
+        reach[k] = std::clamp(reach[k] * (g * mean[k] > 0 ? kFurther : kNearer), 1.0, kFarthest);
         mean[k] = kMemory * mean[k] + (1 - kMemory) * g;
         square[k] = kLongMemory * square[k] + (1 - kLongMemory) * g * g;
-        now.value[k] =
-            std::max(0.0, now.value[k] + stride * mean[k] / (std::sqrt(square[k]) + kSmallSlope));
+        now.value[k] = std::max(
+            0.0, now.value[k] + stride * reach[k] * mean[k] / (std::sqrt(square[k]) + kSmallSlope));
       }
     }
   }
@@ -102,6 +110,9 @@ class Climber {
   static constexpr double kMemory = 0.8;
   static constexpr double kLongMemory = 0.95;
   static constexpr double kSmallSlope = 0.05;
+  static constexpr double kFurther = 1.15;
+  static constexpr double kNearer = 0.5;
+  static constexpr double kFarthest = 1e4;
 
   const RelaxedProblem& problem_;
   Weights weights_;
@@ -141,11 +152,12 @@ double dual_value(const RelaxedProblem& problem, const Weights& weights, const P
 
 Ascent ascend(const RelaxedProblem& problem, const Weights& weights, const AscentOptions& options,
               const std::function<void(double)>& on_evaluation) {
-  constexpr std::size_t kCoarsest = 64;
+  constexpr std::size_t kCoarsest = 4;
+  constexpr std::size_t kFewest = 64;
   constexpr std::size_t kFinest = 4096;
   constexpr std::size_t kCut = 4;  // A stretch is cut into so many.
   const std::size_t finest =
-      options.finest > 0 ? options.finest : std::clamp(problem.jobs.size(), kCoarsest, kFinest);
+      options.finest > 0 ? options.finest : std::clamp(problem.jobs.size(), kFewest, kFinest);
   // Past this time nothing is priced. Sublinear jobs may well end after the earliest end.
   const double until_s = 1.3 * problem.earliest_end_s;
   const double finest_s = until_s / static_cast<double>(finest);
@@ -156,13 +168,17 @@ Ascent ascend(const RelaxedProblem& problem, const Weights& weights, const Ascen
   ascent.value = -HUGE_VAL;
   ascent.prices = even_stretches(problem.capacity.size(), until_s, std::min(kCoarsest, finest));
   Climber climber(problem, weights, ascent, options.threads);
-  const int coarse = std::max(30, options.rounds / 3);
-  const int total = coarse * static_cast<int>(levels.size()) + options.rounds;
+  // Few stretches cost little, and large prices are found there.
+  const auto rounds_with = [&](std::size_t stretches) {
+    return std::max(30, stretches < 1024 ? options.rounds : options.rounds / 3);
+  };
+  int total = options.rounds;
+  for (const std::size_t count : levels) total += rounds_with(count);
   const auto report = [&] {
     if (on_evaluation) on_evaluation(static_cast<double>(ascent.evaluations) / total);
   };
-  for (std::size_t level = 0; level < levels.size(); ++level) {
-    climber.climb(coarse, 0.05, report);
+  for (const std::size_t count : levels) {
+    climber.climb(rounds_with(count), 0.05, report);
     ascent.prices = refine(ascent.prices, problem.capacity.size(), kCut, finest_s);
   }
   climber.climb(options.rounds - options.rounds / 3, 0.02, report);

@@ -273,7 +273,11 @@ double end_of_rest_s(const BoundInput& input, const std::vector<double>& work_s,
     const double span_s =
         up(static_cast<double>(input.jobs[j + 1].submit_us - input.jobs[j].submit_us) / 1e6);
     const double after_s = down(left_s - up(most * span_s));
-    if (after_s <= 0) return std::max(0.0, down(now_s + down(left_s / most)));
+    if (after_s <= 0) {
+      // Done before the next release, or, but for rounding, at it.
+      const double next_s = down(to_s(input.jobs[j + 1].submit_us - zero_us));
+      return std::max(0.0, std::min(next_s, down(now_s + down(left_s / most))));
+    }
     left_s = after_s;
   }
   return 0;
@@ -348,9 +352,16 @@ Result<void> check_prices(const Prices& prices, std::size_t resources) {
   return {};
 }
 
-double certified_value(const BoundInput& input, const Weights& weights, const Prices& prices,
+double certified_value(const BoundInput& input, const Weights& given, const Prices& prices,
                        int threads) {
   const Fleet& fleet = *input.fleet;
+  SM_CHECK(check_prices(prices, 2 * fleet.boards().size()));
+  // They are the result of a few operations, each rounded to nearest.
+  Weights weights = given;
+  for (int i = 0; i < 8; ++i) {
+    weights.per_joule = std::max(0.0, down(weights.per_joule));
+    weights.per_late_s = std::max(0.0, down(weights.per_late_s));
+  }
   std::vector<Draw> draws;
   for (std::size_t b = 0; b < fleet.boards().size(); ++b) draws.push_back(least_draw(input, b));
 

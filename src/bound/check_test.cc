@@ -99,6 +99,24 @@ TEST(CertifiedValue, LeavesOutBoardsWhileTheyAreDown) {
   EXPECT_NEAR(certify(input, Objective::kEnergy, {})->value, all - 60 * 40, 1e-6);
 }
 
+// Stretches of a microsecond cannot be cut, and a price must not come to last for ever by trying.
+TEST(CertifiedValue, HoldsForJobsOfMicroseconds) {
+  const Fleet fleet = *Fleet::parse("4xA100-40GB");
+  const Costs costs = Costs::free();
+  std::vector<Job> jobs(80);
+  for (Job& job : jobs) job.time_us[0] = 25, job.memory_mib = 8000;
+  BoundInput input;
+  input.fleet = &fleet;
+  input.jobs = jobs;
+  input.costs = &costs;
+  AscentOptions options;
+  options.rounds = 1500;
+  const auto bound = certify(input, Objective::kTardiness, options);
+  EXPECT_TRUE(check_prices(bound->prices, 2));
+  // Sixteen slices of 1g.10gb: five rounds of 25 us.
+  EXPECT_LE(bound->value, 75e-6);
+}
+
 TEST(LinearisedEnergy, IsThePublishedFormula) {
   const Fleet fleet = *Fleet::parse("2xA100-40GB");
   const Costs costs = Costs::free();

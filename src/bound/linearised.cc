@@ -25,4 +25,11 @@ double linearised_energy_j(const BoundInput& input) {
   return idle_w * end_s + slice_w * compute * work_s;
 }
 
+bool linearised_energy_applies(const BoundInput& input) {
+  bool by_job = false;
+  for (const Board* board : input.fleet->boards())
+    by_job = by_job || (input.costs->real_power && board->power.additive);
+  return !input.costs->power_down_after_us && input.events.empty() && !by_job;
+}
+
 }  // namespace smartmig

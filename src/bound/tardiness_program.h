@@ -16,8 +16,10 @@ struct ProgramOptions {
 };
 
 struct ProgramBound {
-  bool solved = false;         // Else the value is 0: too many jobs, or out of time.
-  double avg_tardiness_s = 0;  // Cbc's proven bound.
+  bool tried = false;          // Else there were too many jobs or steps.
+  bool solved = false;         // To the gap, in time.
+  double avg_tardiness_s = 0;  // Cbc's proven bound if it was solved, else 0.
+  double proven_s = 0;         // What Cbc has proven of it, solved or not.
   double step_s = 0;           // The stated error.
   double wall_s = 0;
 };

@@ -13,6 +13,7 @@
 #include "cli/cli.h"
 #include "cli/run_options.h"
 #include "report/bound_summary.h"
+#include "study/bound_days.h"
 
 namespace smartmig {
 namespace {
@@ -57,7 +58,7 @@ int run_check(const BoundOptions& options, const BoundInput& input) {
     return failed(fmt::format("{} does not hold: {}", options.check, verified.error().message));
   }
   for (const CertifiedBound& bound : certificate->bounds)
-    fmt::print("{} >= {:.10g}: holds\n", to_string(bound.objective), bound.value);
+    fmt::print("{} >= {}: holds\n", to_string(bound.objective), bound.value);
   return 0;
 }
 
@@ -69,13 +70,7 @@ int run_bound(const BoundOptions& options) {
   const EngineOptions& engine = (*setup)->settings.engine;
   const auto jobs = read_jobs(options.run.workload);
   if (!jobs) return bad_input(jobs.error().message);
-  BoundInput input;
-  input.fleet = &fleet;
-  input.jobs = jobs->table.jobs;
-  input.costs = &engine.costs;
-  input.events = engine.events;
-  input.days = jobs->table.nominal_days;
-  input.energy_weight = options.run.energy_weight;
+  const BoundInput input = bound_input((*setup)->settings, jobs->table);
   if (!options.check.empty()) return run_check(options, input);
   if (const auto folder = std::filesystem::path(options.certificate).parent_path();
       !folder.empty() && !std::filesystem::is_directory(folder)) {
@@ -102,6 +97,7 @@ int run_bound(const BoundOptions& options) {
   }
   BoundSummary summary;
   summary.linearised_energy_j = linearised_energy_j(input);
+  summary.linearised_applies = linearised_energy_applies(input);
   ProgramOptions program;
   program.step_s = options.program_step_s;
   program.limit_s = options.program_limit_s;
@@ -118,11 +114,11 @@ int run_bound(const BoundOptions& options) {
   summary.energy_weight = input.energy_weight;
   summary.days = input.days;
   summary.gpus = fleet.gpu_count();
+  fmt::print("{}", options.run.json ? to_json(summary).dump(2) + "\n" : to_text(summary));
   if (!options.certificate.empty()) {
     const auto written = write_file(options.certificate, write_certificate(input, bounds));
-    if (!written) return bad_input(written.error().message);
+    if (!written) return failed(written.error().message);
   }
-  fmt::print("{}", options.run.json ? to_json(summary).dump(2) + "\n" : to_text(summary));
   return 0;
 }
 
@@ -134,9 +130,12 @@ void add_bound(CLI::App& app, Action& action) {
   const auto options = std::make_shared<BoundOptions>();
   command->add_option("--certificate", options->certificate,
                       "Write what proves the bounds to this file; .gz packs it");
-  command->add_option("--check", options->check,
-                      "Compute the bounds of this certificate again, for the same workload and "
-                      "fleet; status 1: it does not hold");
+  CLI::Option* certificate = command->get_option("--certificate");
+  command
+      ->add_option("--check", options->check,
+                   "Compute the bounds of this certificate again, for the same workload and "
+                   "fleet; status 1: it does not hold")
+      ->excludes(certificate);
   command->add_option("--rounds", options->rounds,
                       "Evaluations with the finest stretches of time (150)");
   command->add_option(

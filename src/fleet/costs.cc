@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/json_fields.h"
 #include "base/shipped.h"
 #include "base/text.h"
 
@@ -60,7 +61,7 @@ Result<Costs> Costs::parse(std::string_view text) {
 }
 
 Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) {
-  const auto root = nlohmann::json::parse(json, nullptr, false, true);
+  const auto root = smartmig::parse_json(json);
   if (root.is_discarded() || !root.is_object()) return fail("{}: is not a JSON object", name);
   Costs costs;
   costs.name = name;

@@ -18,6 +18,7 @@ struct BoundSummary {
   double days = 1;
   std::size_t gpus = 0;
   double linearised_energy_j = 0;
+  bool linearised_applies = true;  // Else its assumptions on energy do not hold here.
   ProgramBound program;
   double energy_j = 0;
   double avg_tardiness_s = 0;

@@ -38,13 +38,16 @@ Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_
       if (!energy) return pass_on(energy);
       const auto tardiness = certify(input, Objective::kTardiness, options);
       if (!tardiness) return pass_on(tardiness);
-      const ProgramBound program = solve_tardiness_program(input, {});
+      ProgramOptions program_options;
+      program_options.limit_s = 5;
+      const ProgramBound program = solve_tardiness_program(input, program_options);
       DayBound bound;
       bound.et = et->value;
       bound.energy_j = energy->value;
       bound.avg_tardiness_s = tardiness->value;
       bound.linearised_energy_j = linearised_energy_j(input);
-      bound.linearised_tardiness_s = program.avg_tardiness_s;
+      bound.linearised_tardiness_s = program.proven_s;
+      bound.program_tried = program.tried;
       bound.program_solved = program.solved;
       bound.linearised_et = weigh(bound.linearised_energy_j, program.avg_tardiness_s,
                                   settings.energy_weight, settings.fleet->gpu_count(), input.days);

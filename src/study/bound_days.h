@@ -13,10 +13,12 @@ struct DayBound {
   double et = 0;  // Certified, as the next two.
   double energy_j = 0;
   double avg_tardiness_s = 0;
-  // The published ones; the tardiness program is solved for a few dozen jobs, else its part is 0.
+  // The published ones. The tardiness program is for a few dozen jobs, and gets a few seconds: what
+  // Cbc has proven of it by then, and whether it is solved; in ET it counts 0 unless it is.
   double linearised_energy_j = 0;
   double linearised_tardiness_s = 0;
   double linearised_et = 0;
+  bool program_tried = false;
   bool program_solved = false;
 };
 

@@ -105,13 +105,13 @@ void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint6
     for (const DayBound& day : comparison.bounds) base.push_back(day.*bound);
     return estimate_change(values, base, seed);
   };
-  bool solved = true;
-  for (const DayBound& day : comparison.bounds) solved = solved && day.program_solved;
+  bool tried = true;
+  for (const DayBound& day : comparison.bounds) tried = tried && day.program_tried;
   for (PolicyResult& result : comparison.policies) {
     result.et_above_bound = above(result, &Metrics::et, &DayBound::et);
     result.tardiness_above_bound =
         above(result, &Metrics::avg_tardiness_s, &DayBound::avg_tardiness_s);
-    if (!solved) continue;
+    if (!tried) continue;
     result.tardiness_above_program =
         above(result, &Metrics::avg_tardiness_s, &DayBound::linearised_tardiness_s);
   }

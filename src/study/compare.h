@@ -40,7 +40,7 @@ struct PolicyResult {
   // Paired; where there are bounds.
   Change et_above_bound;
   Change tardiness_above_bound;
-  Change tardiness_above_program;  // The published one; nothing where a day's was not solved.
+  Change tardiness_above_program;  // The published one; nothing where a day has too many jobs.
 
   const Estimate& operator[](double Metrics::*of) const;
 };

@@ -14,4 +14,4 @@ smartmig bound --workload paper-fixed --rate 8 --count 30 --fleet 2xA100-40GB --
 smartmig bound --workload paper-fixed --rate 8 --count 30 --fleet 2xA100-40GB --costs free --check absent.json
 smartmig bound --workload paper-fixed --rate 8 --count 30 --rounds 0
 smartmig bound --workload paper-fixed --rate 8 --count 30 --fleet 2xA100-40GB --certificate no/such/folder/cert.json
-smartmig compare --workload paper-fixed --rate 8 --count 20 --days 3 --fleet 2xA100-40GB --costs free --preemption free --policy greedy --policy count/cedf --bound
+smartmig compare --workload paper-fixed --rate 8 --count 8 --days 3 --fleet 2xA100-40GB --costs free --preemption free --policy greedy --policy count/cedf --bound
