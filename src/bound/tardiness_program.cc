@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <mutex>
 
 #include "bound/makespan.h"
 
@@ -71,6 +72,9 @@ ProgramBound solve_tardiness_program(const BoundInput& input, const ProgramOptio
   const int steps = static_cast<int>(std::ceil(horizon_s / step_s));
   result.step_s = step_s;
 
+  // Cbc keeps its command line in globals: one program at a time.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   Program program;
   std::vector<std::vector<int>> in_step(steps);  // The columns of work done in each.
   for (std::size_t j = 0; j < jobs.size(); ++j) {
