@@ -39,7 +39,7 @@ Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_
       const auto tardiness = certify(input, Objective::kTardiness, options);
       if (!tardiness) return pass_on(tardiness);
       ProgramOptions program_options;
-      program_options.limit_s = 5;
+      program_options.limit_s = 3;
       const ProgramBound program = solve_tardiness_program(input, program_options);
       DayBound bound;
       bound.et = et->value;
