@@ -1,4 +1,5 @@
-"""Turns the measurements of script/results into docs/results/compare-paper-day.md, the table of README.md and docs/img/compare.svg.
+"""Turns the measurements of script/results into docs/results/compare-paper-day.md, the table of README.md and docs/img/compare.svg,
+or, with `bounds`, into docs/results/bounds.md.
 
 write_results.py FOLDER ROOT [bounds]: FOLDER holds NAME.json (`smartmig compare --json`) and NAME.command for each measurement.
 """

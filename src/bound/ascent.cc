@@ -67,6 +67,34 @@ Prices refine(const Prices& old, std::size_t resources, std::size_t parts, doubl
   return prices;
 }
 
+// The bound at these prices, and its slope: slice-seconds used beyond what there is.
+double dual_value(const RelaxedProblem& problem, const Weights& weights, const Prices& prices,
+                  int threads, std::vector<double>& slope) {
+  const std::size_t size = prices.value.size();
+  const std::size_t jobs = problem.jobs.size();
+  std::array<double, kParts> values{};
+  std::vector<std::vector<double>> usages(kParts);
+  parallel_for(kParts, threads, [&](std::size_t part) {
+    usages[part].assign(size, 0);
+    JobCost job_cost(problem, prices, weights);
+    for (std::size_t j = jobs * part / kParts; j < jobs * (part + 1) / kParts; ++j) {
+      values[part] += job_cost.least(problem.jobs[j]);
+      job_cost.add_usage(usages[part]);
+    }
+  });
+  double value = weights.per_joule * problem.floor_j;
+  for (const double part : values) value += part;
+  slope.assign(size, 0);
+  const std::size_t stretches = prices.stretches();
+  for (std::size_t k = 0; k < size; ++k) {
+    const double there = problem.capacity[k / stretches] * length_s(prices, k % stretches);
+    value -= prices.value[k] * there;
+    for (const auto& usage : usages) slope[k] += usage[k];
+    slope[k] -= there;
+  }
+  return value;
+}
+
 // Steps along the slope, each coordinate scaled by how large its slope has been of late. Prices are
 // of the order of the tardiness that a slice-second saves: a few jobs' worth in the papers' days,
 // hundreds behind a backlog, so a stride grows while its direction holds.
@@ -82,7 +110,7 @@ class Climber {
     const std::size_t size = now.value.size();
     std::vector<double> slope(size), mean(size, 0), square(size, 0), reach(size, 1);
     for (int i = 0; i < evaluations; ++i) {
-      const double value = dual_value(problem_, weights_, now, threads_, &slope);
+      const double value = dual_value(problem_, weights_, now, threads_, slope);
       ++ascent_.evaluations;
       if (value > ascent_.value) {
         ascent_.value = value;
@@ -121,34 +149,6 @@ class Climber {
 };
 
 }  // namespace
-
-double dual_value(const RelaxedProblem& problem, const Weights& weights, const Prices& prices,
-                  int threads, std::vector<double>* slope) {
-  const std::size_t size = prices.value.size();
-  const std::size_t jobs = problem.jobs.size();
-  std::array<double, kParts> values{};
-  std::vector<std::vector<double>> usages(kParts);
-  parallel_for(kParts, threads, [&](std::size_t part) {
-    if (slope) usages[part].assign(size, 0);
-    JobCost job_cost(problem, prices, weights);
-    for (std::size_t j = jobs * part / kParts; j < jobs * (part + 1) / kParts; ++j) {
-      values[part] += job_cost.least(problem.jobs[j]);
-      if (slope) job_cost.add_usage(usages[part]);
-    }
-  });
-  double value = weights.per_joule * problem.floor_j;
-  for (const double part : values) value += part;
-  if (slope) slope->assign(size, 0);
-  const std::size_t stretches = prices.stretches();
-  for (std::size_t k = 0; k < size; ++k) {
-    const double there = problem.capacity[k / stretches] * length_s(prices, k % stretches);
-    value -= prices.value[k] * there;
-    if (!slope) continue;
-    for (const auto& usage : usages) (*slope)[k] += usage[k];
-    (*slope)[k] -= there;
-  }
-  return value;
-}
 
 Ascent ascend(const RelaxedProblem& problem, const Weights& weights, const AscentOptions& options,
               const std::function<void(double)>& on_evaluation) {

@@ -26,8 +26,4 @@ struct Ascent {
 Ascent ascend(const RelaxedProblem& problem, const Weights& weights, const AscentOptions& options,
               const std::function<void(double)>& on_evaluation = {});
 
-// The bound at these prices, and, if wanted, its slope: slice-seconds used beyond what there is.
-double dual_value(const RelaxedProblem& problem, const Weights& weights, const Prices& prices,
-                  int threads, std::vector<double>* slope = nullptr);
-
 }  // namespace smartmig

@@ -45,9 +45,7 @@ Result<CertifiedBound> certify(const BoundInput& input, Objective objective,
     bound.prices.edges_s = {0};
     bound.prices.value.assign(problem->capacity.size(), 0);
   } else {
-    Ascent ascent = ascend(*problem, weights, options, on_progress);
-    bound.prices = std::move(ascent.prices);
-    bound.evaluations = ascent.evaluations;
+    bound.prices = ascend(*problem, weights, options, on_progress).prices;
   }
   bound.value = certified_value(input, weights, bound.prices, options.threads);
   return bound;

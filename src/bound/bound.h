@@ -21,7 +21,6 @@ struct CertifiedBound {
   Objective objective = Objective::kEt;
   double value = 0;
   Prices prices;
-  int evaluations = 0;
 };
 
 // `on_progress`, if any, gets the share of the work done.

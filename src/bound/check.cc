@@ -83,9 +83,10 @@ struct Way {
 std::vector<Way> ways_of(const BoundInput& input, const Weights& weights,
                          const std::vector<Draw>& draws, const Job& job) {
   const Fleet& fleet = *input.fleet;
+  const KindSet kinds = fleet.kinds_for(job);
   std::vector<Way> ways;
   for (KindIndex k = 0; k < fleet.kinds().size(); ++k) {
-    if (!(fleet.kinds_for(job) >> k & 1)) continue;
+    if (!(kinds >> k & 1)) continue;
     const SliceKind& kind = fleet.kinds()[k];
     const Board& board = *fleet.boards()[kind.board];
     const Draw& draw = draws[kind.board];
@@ -295,8 +296,9 @@ double earliest_end(const BoundInput& input) {
   for (const Job& job : input.jobs) {
     double fastest_us = HUGE_VAL;
     double least_us = HUGE_VAL;
+    const KindSet kinds = fleet.kinds_for(job);
     for (KindIndex k = 0; k < fleet.kinds().size(); ++k) {
-      if (!(fleet.kinds_for(job) >> k & 1)) continue;
+      if (!(kinds >> k & 1)) continue;
       const double us = down(fleet.full_us(job, k));
       fastest_us = std::min(fastest_us, us);
       least_us = std::min(least_us, down(down(us * fleet.kinds()[k].compute) / compute));

@@ -122,7 +122,6 @@ Result<RelaxedProblem> relax(const BoundInput& input) {
       return fail("job {} of the table runs on no slice of fleet {}: too little memory, or no time",
                   j + 1, fleet.name());
     }
-    problem.last_submit_s = std::max(problem.last_submit_s, relaxed.submit_s);
     problem.jobs.push_back(relaxed);
   }
   problem.earliest_end_s = earliest_end_s(input);

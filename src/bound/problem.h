@@ -50,7 +50,6 @@ struct RelaxedProblem {
   std::vector<RunOption> options;  // Of all jobs, end to end; none that another is as good as.
   // Slices of all GPUs of a board: compute of board b at 2b, memory at 2b + 1.
   std::vector<double> capacity;
-  double last_submit_s = 0;
   double earliest_end_s = 0;  // No schedule ends before.
   double floor_j = 0;         // What boards draw at least until then, whatever runs.
 

@@ -4,7 +4,6 @@
 
 #include <Cbc_C_Interface.h>
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -61,7 +60,6 @@ double latest_end_s(std::span<const MachineJob> jobs, int machines) {
 
 ProgramBound solve_tardiness_program(const BoundInput& input, const ProgramOptions& options) {
   ProgramBound result;
-  const auto start = std::chrono::steady_clock::now();
   if (input.jobs.size() > options.most_jobs || options.limit_s <= 0) return result;
   const std::vector<MachineJob> jobs = linearise(input);
   const auto machines = static_cast<int>(input.fleet->gpu_count());
@@ -120,7 +118,6 @@ ProgramBound solve_tardiness_program(const BoundInput& input, const ProgramOptio
   result.solved = program.solve();
   result.proven_s = std::max(0.0, program.bound()) / static_cast<double>(jobs.size());
   if (result.solved) result.avg_tardiness_s = result.proven_s;
-  result.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
 

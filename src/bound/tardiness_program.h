@@ -21,7 +21,6 @@ struct ProgramBound {
   double avg_tardiness_s = 0;  // Cbc's proven bound if it was solved, else 0.
   double proven_s = 0;         // What Cbc has proven of it, solved or not.
   double step_s = 0;           // The stated error.
-  double wall_s = 0;
 };
 
 ProgramBound solve_tardiness_program(const BoundInput& input, const ProgramOptions& options);

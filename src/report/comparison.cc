@@ -104,6 +104,11 @@ double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of) {
   return sum / static_cast<double>(bounds.size());
 }
 
+auto days_solved(const std::vector<DayBound>& bounds) {
+  return std::count_if(bounds.begin(), bounds.end(),
+                       [](const DayBound& bound) { return bound.program_solved; });
+}
+
 // How many times the published bounds' ET the certified one is, by day.
 struct OverLinearised {
   double mean = 0;
@@ -136,13 +141,11 @@ std::string bound_text(const Comparison& comparison) {
       mean_of(bounds, &DayBound::avg_tardiness_s) / 60, energy(&DayBound::linearised_energy_j),
       over.mean, over.low, over.high);
   if (comparison.policies.front().tardiness_above_program.mean) {
-    const auto solved = std::count_if(bounds.begin(), bounds.end(),
-                                      [](const DayBound& bound) { return bound.program_solved; });
     text += fmt::format(
         "The published tardiness program, solved on {} of the days, is proven to be at least "
         "{:.4g} "
         "min.",
-        solved, mean_of(bounds, &DayBound::linearised_tardiness_s) / 60);
+        days_solved(bounds), mean_of(bounds, &DayBound::linearised_tardiness_s) / 60);
     for (const PolicyResult& result : comparison.policies)
       text += fmt::format(" {} is {} % above it.", result.policy,
                           change_text(result.tardiness_above_program));
@@ -255,9 +258,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
           {"avg_tardiness_s", mean_of(bounds, &DayBound::avg_tardiness_s)},
           {"linearised_energy_j", mean_of(bounds, &DayBound::linearised_energy_j)},
           {"linearised_tardiness_s", mean_of(bounds, &DayBound::linearised_tardiness_s)},
-          {"tardiness_solved_days",
-           std::count_if(bounds.begin(), bounds.end(),
-                         [](const DayBound& bound) { return bound.program_solved; })},
+          {"tardiness_solved_days", days_solved(bounds)},
           {"et_over_linearised", {{"mean", over.mean}, {"low", over.low}, {"high", over.high}}},
           {"et_above_pct", to_json(result.et_above_bound)},
           {"tardiness_above_pct", to_json(result.tardiness_above_bound)},
