@@ -69,6 +69,8 @@ class BitForest {
     std::copy(other.words_.begin(), other.words_.end(), words_.begin());
   }
 
+  void clear() { std::fill(words_.begin(), words_.end(), 0); }
+
   // The members i to the end of i's word, as bits from the lowest.
   std::uint64_t group(std::size_t set, std::uint32_t i) const {
     return words_[set * words_per_set_ + (i >> 6)] >> (i & 63);
@@ -88,6 +90,25 @@ class BitForest {
       best = i < best ? i : best;
     }
     return best;
+  }
+
+  // The least member from i on, or UINT32_MAX. Up to where a word has a later member, then down.
+  std::uint32_t next(std::size_t set, std::uint32_t i) const {
+    const std::uint64_t* base = &words_[set * words_per_set_];
+    for (std::uint32_t level = 0; level < depth_; ++level) {
+      const std::uint32_t words = level + 1 < depth_ ? offsets_[level + 1] - offsets_[level] : 1;
+      if (i >> 6 >= words) return UINT32_MAX;
+      const std::uint64_t rest = base[offsets_[level] + (i >> 6)] >> (i & 63);
+      if (rest == 0) {
+        i = (i >> 6) + 1;
+        continue;
+      }
+      i += static_cast<std::uint32_t>(std::countr_zero(rest));
+      while (level-- > 0)
+        i = i << 6 | static_cast<std::uint32_t>(std::countr_zero(base[offsets_[level] + i]));
+      return i;
+    }
+    return UINT32_MAX;
   }
 
   // The least member, or UINT32_MAX.

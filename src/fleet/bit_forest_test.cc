@@ -47,6 +47,8 @@ TEST(BitForest, AgreesWithStdSetOverLongRandomSequences) {
         if (model[set].erase(victim) == 0) continue;
         ASSERT_EQ(forest.erase(set, victim), model[set].empty()) << "erase " << victim;
       }
+      const auto next = model[set].lower_bound(i);
+      ASSERT_EQ(forest.next(set, i), next == model[set].end() ? UINT32_MAX : *next);
       ASSERT_EQ(forest.first(set), first_of_model(model[set])) << "step " << step;
       ASSERT_EQ(forest.group(set, i), group_of_model(model[set], i)) << "step " << step;
       const std::uint64_t which = random.below(1 << kSets);

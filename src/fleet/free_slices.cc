@@ -70,8 +70,6 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
         forward.push_back(static_cast<std::uint8_t>(ranking.of(busy, board->compute_slices)));
       }
     }
-    for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
-      bucket_[gpu] = bucket_of_busy_[board_of_gpu_[gpu]][0];
   } else if (order == GpuOrder::kLargestMeanSize) {
     // All means that can come up: sums to 7, counts to 7. A GPU without slices is in no set, any
     // bucket will do.
@@ -91,6 +89,19 @@ FreeSlices::FreeSlices(const Fleet& fleet, GpuOrder order)
   }
   if (buckets > 1) everywhere_ = static_cast<int>(buckets++);
   forest_ = BitForest(buckets * kind_count_, fleet.slice_count());
+  clear();
+}
+
+void FreeSlices::clear() {
+  forest_.clear();
+  for (GpuIndex gpu = 0; gpu < bucket_.size(); ++gpu) {
+    const bool by_busy = order_ == GpuOrder::kMostOccupied;
+    bucket_[gpu] = by_busy ? bucket_of_busy_[board_of_gpu_[gpu]][0] : std::uint8_t{0};
+  }
+  std::fill(busy_.begin(), busy_.end(), 0);
+  std::fill(buckets_of_.begin(), buckets_of_.end(), 0);
+  kinds_ = 0;
+  saved_is_true_ = false;
 }
 
 void FreeSlices::save() {

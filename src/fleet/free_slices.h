@@ -25,6 +25,7 @@ enum class GpuOrder : std::uint8_t { kIndex, kMostOccupied, kLargestMeanSize };
 class FreeSlices {
  public:
   FreeSlices(const Fleet& fleet, GpuOrder order);
+  void clear();  // As new.
 
   // A slice that is there becomes free, or stops being free, without a job having it.
   void add(SliceId slice, KindIndex kind) {

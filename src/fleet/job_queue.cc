@@ -80,4 +80,10 @@ void JobQueue::erase(Entry entry) {
   }
 }
 
+void JobQueue::clear() {
+  spare_.insert(spare_.end(), order_.begin(), order_.end());
+  order_.clear();
+  size_ = 0;
+}
+
 }  // namespace smartmig

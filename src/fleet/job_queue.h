@@ -47,6 +47,7 @@ class JobQueue {
 
   void insert(Entry entry);
   void erase(Entry entry);  // Must be there.
+  void clear();             // Keeps its room.
 
  private:
   static constexpr std::uint32_t kChunk = 128;

@@ -34,12 +34,18 @@ PowerMeter::PowerMeter(const Fleet& fleet, const Costs& costs, std::size_t jobs_
       job_energy_j_(jobs_to_attribute, 0.0) {
   bool additive = false;
   for (const Board* board : fleet.boards()) {
-    Meter meter;
-    meter.level_us.assign(board->power.busy_w.size(), 0);
-    meters_.push_back(std::move(meter));
+    SM_CHECK(board->power.busy_w.size() <= kMaxLevels);
+    meters_.emplace_back();
     additive |= real_power_ && board->power.additive;
   }
   if (additive || jobs_to_attribute > 0) running_.resize(fleet.slice_count());
+}
+
+void PowerMeter::restart(std::size_t jobs_to_attribute) {
+  for (Gpu& gpu : gpus_) gpu = {};
+  for (Meter& meter : meters_) meter = {};
+  for (Running& running : running_) running = {};
+  job_energy_j_.assign(jobs_to_attribute, 0.0);
 }
 
 void PowerMeter::begin(TimeUs now) {
@@ -114,20 +120,19 @@ void PowerMeter::board_up(TimeUs now, GpuIndex gpu) {
 }
 
 double PowerMeter::energy_j(TimeUs now) const {
-  std::vector<Meter> meters = meters_;
-  for (GpuIndex i = 0; i < gpus_.size(); ++i) {
-    add_interval(meters[fleet_->board_index(i)], gpus_[i], fleet_->board(i).power,
-                 now - gpus_[i].since_us);
-  }
   double energy = 0;
-  for (std::size_t b = 0; b < meters.size(); ++b) {
+  for (std::size_t b = 0; b < meters_.size(); ++b) {
     const BoardPower& power = fleet_->boards()[b]->power;
-    double watt_us = power.context_idle_w * static_cast<double>(meters[b].context_us) +
-                     off_w_ * static_cast<double>(meters[b].off_us);
-    for (std::size_t level = 0; level < meters[b].level_us.size(); ++level) {
-      watt_us += power.busy_w[level] * static_cast<double>(meters[b].level_us[level]);
+    Meter meter = meters_[b];
+    for (GpuIndex i = 0; i < gpus_.size(); ++i) {
+      if (fleet_->board_index(i) == b)
+        add_interval(meter, gpus_[i], power, now - gpus_[i].since_us);
     }
-    energy += watt_us * kSecondsPerUs + meters[b].added_j;
+    double watt_us = power.context_idle_w * static_cast<double>(meter.context_us) +
+                     off_w_ * static_cast<double>(meter.off_us);
+    for (std::size_t level = 0; level < power.busy_w.size(); ++level)
+      watt_us += power.busy_w[level] * static_cast<double>(meter.level_us[level]);
+    energy += watt_us * kSecondsPerUs + meter.added_j;
   }
   return energy;
 }

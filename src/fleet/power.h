@@ -3,6 +3,7 @@
 // ten million jobs loses nothing.
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -15,6 +16,8 @@ class PowerMeter {
  public:
   PowerMeter(const Fleet& fleet, const Costs& costs, std::size_t jobs_to_attribute);
 
+  // As new; each job's share has room for this many.
+  void restart(std::size_t jobs_to_attribute);
   // From here on every board that is up draws power.
   void begin(TimeUs now);
   // The slice's job draws power from now on, or no longer.
@@ -40,7 +43,7 @@ class PowerMeter {
   void board_down(TimeUs now, GpuIndex gpu);
   void board_up(TimeUs now, GpuIndex gpu);
 
-  // The energy drawn by all boards since begin().
+  // The energy drawn by all boards since begin(). O(GPUs); allocates nothing.
   double energy_j(TimeUs now) const;
   int busy(GpuIndex gpu) const { return gpus_[gpu].busy; }
   // What the board draws at a time not before its last change, if nothing changes until then.
@@ -58,8 +61,9 @@ class PowerMeter {
     bool up = true;
     bool lingers = false;  // It has had a process; a context may still be open.
   };
+  static constexpr int kMaxLevels = 16;  // More than any board has.
   struct Meter {
-    std::vector<std::int64_t> level_us;  // By busy compute slices.
+    std::array<std::int64_t, kMaxLevels> level_us{};  // By busy compute slices.
     std::int64_t context_us = 0;
     std::int64_t off_us = 0;
     double added_j = 0;

@@ -23,18 +23,45 @@ State::State(const Fleet& fleet, std::span<const Job> jobs, const Options& optio
       costs_(options.costs),
       preemption_(options.preemption),
       job_order_(options.job_order),
+      estimate_sigma_(options.estimate_sigma),
+      attribute_energy_(options.attribute_energy),
       job_states_(jobs.size()),
       slices_(fleet.slice_count()),
       gpus_(fleet.gpu_count()),
       free_(fleet, options.gpu_order),
       power_(fleet, options.costs, options.attribute_energy ? jobs.size() : 0),
       gpus_up_(fleet.gpu_count()) {
-  Random random(options.seed, "estimate error");
-  for (JobIndex j = 0; j < jobs.size(); ++j) {
-    job_states_[j].deadline_us = jobs[j].deadline_us;
-    if (options.estimate_sigma > 0)
-      job_states_[j].estimate = random.lognormal(0, options.estimate_sigma);
+  if (options.aggregates) aggregates_.emplace(fleet, jobs.size());
+  if (options.tardiness) tardiness_.emplace();
+  prepare_jobs(options.seed);
+}
+
+void State::prepare_jobs(std::uint64_t seed) {
+  Random random(seed, "estimate error");
+  for (JobIndex j = 0; j < jobs_.size(); ++j) {
+    job_states_[j].deadline_us = jobs_[j].deadline_us;
+    if (estimate_sigma_ > 0) job_states_[j].estimate = random.lognormal(0, estimate_sigma_);
   }
+}
+
+void State::restart(std::span<const Job> jobs, std::uint64_t seed) {
+  jobs_ = jobs;
+  now_ = 0;
+  job_states_.assign(jobs.size(), {});
+  slices_.assign(slices_.size(), {});
+  gpus_.assign(gpus_.size(), {});
+  for (Group& group : groups_) group.queue.clear();
+  free_.clear();
+  running_.clear();
+  awaiting_.clear();
+  power_.restart(attribute_energy_ ? jobs.size() : 0);
+  if (aggregates_) aggregates_->restart(jobs.size());
+  if (tardiness_) tardiness_->restart();
+  in_system_ = ready_count_ = 0;
+  gpus_up_ = fleet_->gpu_count();
+  events_ = preemptions_ = 0;
+  health_changes_ = 0;
+  prepare_jobs(seed);
 }
 
 SlotSet State::slots_in_use(GpuIndex gpu) const {
@@ -75,15 +102,28 @@ std::int64_t State::key_of(JobIndex job) const {
   return 0;
 }
 
-void State::enqueue(JobIndex job) {
+void State::insert_by_key(JobIndex job) {
   JobState& state = job_states_[job];
   state.key = key_of(job);
   groups_[state.group].queue.insert({state.key, job});
 }
 
-void State::dequeue(JobIndex job) {
+void State::erase_by_key(JobIndex job) {
   const JobState& state = job_states_[job];
   groups_[state.group].queue.erase({state.key, job});
+}
+
+void State::enqueue(JobIndex job) {
+  insert_by_key(job);
+  if (aggregates_) {
+    const JobState& state = job_states_[job];
+    aggregates_->add(job, state.deadline_us, state.estimate * state.left, now_);
+  }
+}
+
+void State::dequeue(JobIndex job) {
+  erase_by_key(job);
+  if (aggregates_) aggregates_->remove(job);
 }
 
 void State::arrive(JobIndex job) {
@@ -96,7 +136,10 @@ void State::arrive(JobIndex job) {
   state.status = JobStatus::kReady;
   state.faster_by_index = fleet_->faster_by_index(jobs_[job], kinds);
   ++in_system_;
+  ++events_;
   ++ready_count_;
+  if (aggregates_) aggregates_->learn_times(job, fleet_->best_times(jobs_[job], kinds));
+  if (tardiness_) tardiness_->arrive(job, state.deadline_us);
   enqueue(job);
 }
 
@@ -157,6 +200,7 @@ void State::begin(SliceId id, JobIndex index) {
 inline void State::preempt(JobIndex job) {
   JobState& state = job_states_[job];
   state.left = left_now(job);
+  if (aggregates_) aggregates_->set_left(job, state.estimate * state.left);
   state.status = JobStatus::kReady;
   state.slice = kNone;
   ++ready_count_;
@@ -287,8 +331,10 @@ void State::complete(SliceId id) {
   state.left = 0;
   state.slice = kNone;
   if (everything_ready()) dequeue(job);
+  if (tardiness_) tardiness_->complete(job, state.deadline_us, now_);
   vacate(id, true);
   --in_system_;
+  ++events_;
 }
 
 std::optional<Start> State::next_awaiting(GpuIndex gpu) {
@@ -321,6 +367,7 @@ void State::drop_all_awaiting() {
 void State::set_target(GpuIndex gpu, SlotSet target) {
   SM_CHECK(is_legal(fleet_->board(gpu), target));
   gpus_[gpu].target = target;
+  if (aggregates_) aggregates_->set_layout(gpu, target, gpus_[gpu].up);
   drop_awaiting(gpu, target);
   if (gpus_[gpu].up) update_doom(gpu);
 }
@@ -443,6 +490,7 @@ void State::fail(GpuIndex index) {
   gpu.operation_end_us = kNever;
   --gpus_up_;
   ++health_changes_;
+  if (aggregates_) aggregates_->set_layout(index, gpu.target, false);
   power_.board_down(now_, index);
 }
 
@@ -451,27 +499,31 @@ void State::bring_back(GpuIndex index) {
   gpus_[index].up = true;
   ++gpus_up_;
   ++health_changes_;
+  if (aggregates_) aggregates_->set_layout(index, gpus_[index].target, true);
   power_.board_up(now_, index);
 }
 
 void State::cut_deadline(JobIndex job, TimeUs by_us) {
   const bool queued = everything_ready() || job_states_[job].status == JobStatus::kReady;
   if (queued) dequeue(job);
-  job_states_[job].deadline_us -= by_us;
+  TimeUs& deadline_us = job_states_[job].deadline_us;
+  if (tardiness_) tardiness_->move_deadline(job, deadline_us, deadline_us - by_us, now_);
+  deadline_us -= by_us;
   if (queued) enqueue(job);
 }
 
 void State::place_initial(GpuIndex gpu, SlotSet set) {
   SM_CHECK(gpus_[gpu].present == 0 && is_legal(fleet_->board(gpu), set));
   gpus_[gpu].target = set;
+  if (aggregates_) aggregates_->set_layout(gpu, set, true);
   for (SlotSet rest = set; rest; rest &= rest - 1) make_slice(gpu, std::countr_zero(rest));
 }
 
 void State::refresh_keys() {
   if (job_order_ != JobOrder::kRemaining || !everything_ready()) return;
   for (const SliceId slice : running_) {
-    dequeue(slices_[slice].job);
-    enqueue(slices_[slice].job);
+    erase_by_key(slices_[slice].job);
+    insert_by_key(slices_[slice].job);
   }
 }
 

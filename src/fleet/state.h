@@ -13,12 +13,14 @@
 #include <span>
 #include <vector>
 
+#include "fleet/aggregates.h"
 #include "fleet/costs.h"
 #include "fleet/decision.h"
 #include "fleet/fleet.h"
 #include "fleet/free_slices.h"
 #include "fleet/job_queue.h"
 #include "fleet/power.h"
+#include "fleet/tardiness.h"
 
 namespace smartmig {
 
@@ -74,10 +76,14 @@ class State {
     double estimate_sigma = 0;
     std::uint64_t seed = 1;
     bool attribute_energy = false;  // Keep each job's share (records).
+    bool aggregates = false;        // Keep what aggregates() has.
+    bool tardiness = false;         // Keep what tardiness_us() tells.
   };
 
   // `fleet` and `jobs` must outlive the state.
   State(const Fleet& fleet, std::span<const Job> jobs, const Options& options);
+  // As new, with another table and seed. Allocates only where it is larger than any before.
+  void restart(std::span<const Job> jobs, std::uint64_t seed);
 
   // --- reading
   const Fleet& fleet() const { return *fleet_; }
@@ -94,6 +100,7 @@ class State {
     return running_;
   }  // Slices with a job, in no particular order.
   std::size_t jobs_in_system() const { return in_system_; }
+  long events() const { return events_; }  // Arrivals and completions so far.
   std::size_t ready_count() const { return ready_count_; }
   long preemptions() const { return preemptions_; }  // Stops before the end, so far.
   GpuIndex gpus_up() const { return gpus_up_; }
@@ -102,6 +109,24 @@ class State {
   bool is_awaited(GpuIndex gpu, int slot) const;
   PowerMeter& power() { return power_; }
   const PowerMeter& power() const { return power_; }
+  bool has_aggregates() const { return aggregates_.has_value(); }
+  // As of now; only with Options::aggregates.
+  const Aggregates& aggregates() {
+    SM_CHECK(aggregates_.has_value());
+    aggregates_->pass_time(now_);
+    return *aggregates_;
+  }
+  // The sum over jobs of how far their end, or now, lies after their deadline; only with
+  // Options::tardiness.
+  TimeUs tardiness_us() {
+    SM_CHECK(tardiness_.has_value());
+    return tardiness_->so_far_us(now_);
+  }
+  // Jobs whose end, or now, lies after their deadline; the same.
+  std::size_t late_jobs() {
+    SM_CHECK(tardiness_.has_value());
+    return tardiness_->late_so_far(now_);
+  }
 
   // The fraction of the job's work that is left now.
   double left_now(JobIndex job) const { return left_now(job_states_[job]); }
@@ -165,8 +190,11 @@ class State {
   };
 
   std::int64_t key_of(JobIndex job) const;
+  void prepare_jobs(std::uint64_t seed);
   void enqueue(JobIndex job);
   void dequeue(JobIndex job);
+  void insert_by_key(JobIndex job);
+  void erase_by_key(JobIndex job);
   void make_ready_again(JobIndex job);
   void wait_for(const Start& start);
   void run(SliceId slice, JobIndex job);
@@ -188,6 +216,8 @@ class State {
   Costs costs_;
   Preemption preemption_;
   JobOrder job_order_;
+  double estimate_sigma_;
+  bool attribute_energy_;
   TimeUs now_ = 0;
   std::vector<JobState> job_states_;
   std::vector<SliceState> slices_;
@@ -197,10 +227,13 @@ class State {
   std::vector<SliceId> running_;
   std::vector<Awaiting> awaiting_;
   PowerMeter power_;
+  std::optional<Aggregates> aggregates_;
+  std::optional<TardinessMeter> tardiness_;
   std::vector<Start> moves_;  // Scratch of assign_whole().
   std::size_t in_system_ = 0;
   std::size_t ready_count_ = 0;
   GpuIndex gpus_up_ = 0;
+  long events_ = 0;
   long preemptions_ = 0;
   std::uint32_t health_changes_ = 0;
 };

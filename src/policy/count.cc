@@ -25,30 +25,14 @@ class Count : public Partitioner {
  public:
   std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Count>(*this); }
 
-  std::vector<SlotSet> first_layouts(const View& view) override {
-    const Fleet& fleet = view.fleet();
-    chains_.clear();
-    level_kinds_.clear();
-    for (const Board* board : fleet.boards()) {
-      auto& chain = chains_.emplace_back();
-      for (const std::string_view name : chain_names(*board)) {
-        const auto layout = parse_layout(*board, name);
-        SM_CHECK(layout.has_value());
-        chain.push_back(*layout);
-      }
-      GpuIndex any = 0;  // A GPU of this board.
-      while (&fleet.board(any) != board) ++any;
-      auto& kinds = level_kinds_.emplace_back();
-      for (const SlotSet layout : chain) {
-        KindSet set = 0;
-        for (SlotSet rest = layout; rest; rest &= rest - 1) {
-          set |= KindSet{1} << fleet.kind_of_slot(any, std::countr_zero(rest));
-        }
-        kinds.push_back(set);
-      }
-    }
+  void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
+    if (chains_.empty()) build_chains(view.fleet());
+    asked_.assign(view.fleet().gpu_count(), 0);
+    whole_.assign(view.fleet().gpu_count(), false);
+    whole_gpus_.clear();
+    touched_.clear();
     build_steps(view);
-    return whole_gpus(fleet);
+    whole_gpus(view.fleet(), layouts);
   }
 
   void decide(View& view, Decision& decision) override {
@@ -76,6 +60,27 @@ class Count : public Partitioner {
 
   const std::vector<SlotSet>& chain_of(const Fleet& fleet, GpuIndex gpu) const {
     return chains_[fleet.board_index(gpu)];
+  }
+
+  void build_chains(const Fleet& fleet) {
+    for (const Board* board : fleet.boards()) {
+      auto& chain = chains_.emplace_back();
+      for (const std::string_view name : chain_names(*board)) {
+        const auto layout = parse_layout(*board, name);
+        SM_CHECK(layout.has_value());
+        chain.push_back(*layout);
+      }
+      GpuIndex any = 0;  // A GPU of this board.
+      while (&fleet.board(any) != board) ++any;
+      auto& kinds = level_kinds_.emplace_back();
+      for (const SlotSet layout : chain) {
+        KindSet set = 0;
+        for (SlotSet rest = layout; rest; rest &= rest - 1) {
+          set |= KindSet{1} << fleet.kind_of_slot(any, std::countr_zero(rest));
+        }
+        kinds.push_back(set);
+      }
+    }
   }
 
   // A job that runs on none of the slices that the steps give would wait for ever: for each such
@@ -115,12 +120,10 @@ class Count : public Partitioner {
     const GpuIndex gpus = fleet.gpu_count();
     health_seen_ = view.health_changes();
     level_.assign(gpus, 0);
-    asked_.resize(gpus, 0);
     steps_.clear();
     taken_ = 0;
     slices_ = 0;
-    whole_.resize(gpus, false);
-    at_level_.assign(chains_.size(), std::vector<std::size_t>(kLevels, 0));
+    at_level_.assign(chains_.size(), {});
     board_of_.resize(gpus);
     for (GpuIndex gpu = 0; gpu < gpus; ++gpu) {
       board_of_[gpu] = fleet.board_index(gpu);
@@ -160,7 +163,7 @@ class Count : public Partitioner {
   // By board and level: the layout, the kinds of its slices, how many GPUs are up and there.
   std::vector<std::vector<SlotSet>> chains_;
   std::vector<std::vector<KindSet>> level_kinds_;
-  std::vector<std::vector<std::size_t>> at_level_;
+  std::vector<std::array<std::size_t, kLevels>> at_level_;
   std::vector<std::uint8_t> board_of_;
   std::vector<bool> whole_;  // Kept whole for jobs that run on nothing smaller.
   std::vector<GpuIndex> whole_gpus_;

@@ -11,8 +11,9 @@ class DayNightPartitioner : public Partitioner {
     return std::make_unique<DayNightPartitioner>(*this);
   }
 
-  std::vector<SlotSet> first_layouts(const View& view) override {
-    return plan_.layouts[in_force(view.now())];
+  void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
+    const auto& first = plan_.layouts[in_force(view.now())];
+    layouts.assign(first.begin(), first.end());
   }
 
   void decide(View& view, Decision& decision) override {

@@ -8,8 +8,9 @@ class Fixed : public Partitioner {
  public:
   explicit Fixed(std::vector<SlotSet> layouts) : layouts_(std::move(layouts)) {}
   std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Fixed>(*this); }
-  std::vector<SlotSet> first_layouts(const View& view) override {
-    return layouts_.empty() ? whole_gpus(view.fleet()) : layouts_;
+  void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
+    layouts.assign(layouts_.begin(), layouts_.end());
+    if (layouts.empty()) whole_gpus(view.fleet(), layouts);
   }
   void decide(View&, Decision&) override {}
 
@@ -19,8 +20,7 @@ class Fixed : public Partitioner {
 
 }  // namespace
 
-std::vector<SlotSet> whole_gpus(const Fleet& fleet) {
-  std::vector<SlotSet> layouts;
+void whole_gpus(const Fleet& fleet, std::vector<SlotSet>& layouts) {
   for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const Board& board = fleet.board(gpu);
     const int profile = board.largest_profile();
@@ -28,7 +28,6 @@ std::vector<SlotSet> whole_gpus(const Fleet& fleet) {
     while (board.slots[slot].profile != profile) ++slot;
     layouts.push_back(SlotSet{1} << slot);
   }
-  return layouts;
 }
 
 std::unique_ptr<Partitioner> make_none() { return std::make_unique<Fixed>(std::vector<SlotSet>()); }

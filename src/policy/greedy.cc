@@ -71,7 +71,9 @@ class OneMore {
 class Greedy : public Partitioner {
  public:
   std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Greedy>(*this); }
-  std::vector<SlotSet> first_layouts(const View& view) override { return whole_gpus(view.fleet()); }
+  void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
+    whole_gpus(view.fleet(), layouts);
+  }
 
   void decide(View& view, Decision& decision) override {
     const int slices = collect(view);

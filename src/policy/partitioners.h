@@ -23,6 +23,6 @@ std::unique_ptr<Partitioner> make_count();
 std::unique_ptr<Partitioner> make_greedy();
 
 // The largest profile of each GPU's board: what `none`, `count` and `greedy` start with.
-std::vector<SlotSet> whole_gpus(const Fleet& fleet);
+void whole_gpus(const Fleet& fleet, std::vector<SlotSet>& layouts);
 
 }  // namespace smartmig

@@ -122,7 +122,8 @@ TEST(DayNight, AsksToBeCalledAtItsTwoTimes) {
 
 TEST(FixedLayouts, NoneIsTheLargestProfileOfEachBoard) {
   const Fleet fleet = *Fleet::parse("A100-40GB+A30");
-  const auto sets = whole_gpus(fleet);
+  std::vector<SlotSet> sets;
+  whole_gpus(fleet, sets);
   EXPECT_EQ(layout_name(fleet.board(0), sets.at(0)), "7");
   EXPECT_EQ(layout_name(fleet.board(1), sets.at(1)), "4");
 }

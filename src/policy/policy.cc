@@ -11,10 +11,13 @@ void decide_placement(Policy& policy, View& view, Decision& decision) {
   decision.clear();
   if (!policy.placer) return;
   policy.placer->decide(view, decision.starts);
-  if (view.everything_ready()) {
-    view.put_back(decision.starts);
-    decision.whole = true;
-  }
+  finish_placement(view, decision);
+}
+
+void finish_placement(View& view, Decision& decision) {
+  if (!view.everything_ready()) return;
+  view.put_back(decision.starts);
+  decision.whole = true;
 }
 
 void aim_at(const View& view, GpuIndex gpu, SlotSet layout, Decision& decision) {

@@ -17,8 +17,13 @@ class Partitioner {
  public:
   virtual ~Partitioner() = default;
   virtual std::unique_ptr<Partitioner> clone() const = 0;
-  // The layouts the fleet starts with, one for each GPU, at time view.now().
-  virtual std::vector<SlotSet> first_layouts(const View& view) = 0;
+  // Whether it reads View::aggregates().
+  virtual bool wants_aggregates() const { return false; }
+  // A run begins: the layouts the fleet starts with, one for each GPU, at time view.now(), into a
+  // vector that is empty. Nothing is remembered of a run before.
+  virtual void first_layouts(const View& view, std::vector<SlotSet>& layouts) = 0;
+  // Draws go on from the start of this seed's streams, as in an object made with it.
+  virtual void reseed(std::uint64_t /*seed*/) {}
   // Adds repartitions (and, if joint, stops and starts). Called at arrivals, completions, failures
   // and its timers.
   virtual void decide(View& view, Decision& decision) = 0;
@@ -32,6 +37,8 @@ class Placer {
   virtual std::unique_ptr<Placer> clone() const = 0;
   virtual JobOrder job_order() const { return JobOrder::kDeadline; }
   virtual GpuOrder gpu_order() const { return GpuOrder::kIndex; }
+  virtual bool wants_aggregates() const { return false; }
+  virtual void reseed(std::uint64_t /*seed*/) {}  // As Partitioner's.
   // Adds starts on free slices, each marked in the view as it is taken. Under Preemption::kFree
   // they are the whole new assignment; else they are additions.
   virtual void decide(View& view, std::vector<Start>& starts) = 0;
@@ -57,6 +64,8 @@ struct Policy {
 // under `free` is a whole assignment.
 void decide_layouts(Policy& policy, View& view, Decision& decision);
 void decide_placement(Policy& policy, View& view, Decision& decision);
+// Makes a decision of starts, which a placer has marked in the view, what decide_placement() gives.
+void finish_placement(View& view, Decision& decision);
 
 // Adds a repartition of the GPU to this layout's multiset unless it has it already, where the
 // present slices in use stay as far as they can.

@@ -12,6 +12,7 @@ class RandomPlacer : public Placer {
  public:
   explicit RandomPlacer(std::uint64_t seed) : random_(seed, "random placer") {}
   std::unique_ptr<Placer> clone() const override { return std::make_unique<RandomPlacer>(*this); }
+  void reseed(std::uint64_t seed) override { *this = RandomPlacer(seed); }
   void decide(View& view, std::vector<Start>& starts) override {
     place_in_order(view, starts, [&](const Seen&, KindSet kinds) { return draw(view, kinds); });
   }

@@ -34,7 +34,8 @@ class Situation {
     const auto sets = *parse_layout_list(layouts, fleet);
     for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) state.place_initial(gpu, sets[gpu]);
     state.power().begin(0);
-    policy.partitioner->first_layouts(view());
+    std::vector<SlotSet> first;
+    policy.partitioner->first_layouts(view(), first);
   }
 
   View view() { return View(state, scratch_); }

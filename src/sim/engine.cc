@@ -17,6 +17,9 @@ State::Options state_options(const Policy& policy, const EngineOptions& options)
   state.estimate_sigma = options.estimate_sigma;
   state.seed = options.seed;
   state.attribute_energy = options.records;
+  state.aggregates = options.aggregates || policy.partitioner->wants_aggregates() ||
+                     (policy.placer && policy.placer->wants_aggregates());
+  state.tardiness = options.tardiness;
   return state;
 }
 
@@ -29,18 +32,41 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
       policy_(policy),
       state_(fleet, jobs.jobs, state_options(policy, options)),
       gpu_events_(options.events),
-      finish_us_(jobs.jobs.size(), -1) {
-  SM_CHECK(!jobs.jobs.empty());
-  scans_ = options.preemption == Preemption::kFree;
-  begin_us_ = jobs.jobs.front().submit_us;
+      finish_us_(jobs.jobs.size(), -1),
+      scans_(options.preemption == Preemption::kFree) {
+  begin();
+  if (options.records) records_.emplace(state_, jobs.jobs.size());
+}
+
+void Engine::begin() {
+  SM_CHECK(!jobs_->jobs.empty());
+  begin_us_ = jobs_->jobs.front().submit_us;
   state_.set_now(begin_us_);
   state_.power().begin(begin_us_);
-  View view(state_, scratch_);
-  const std::vector<SlotSet> layouts = policy_.partitioner->first_layouts(view);
-  SM_CHECK(layouts.size() == fleet.gpu_count());
-  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) state_.place_initial(gpu, layouts[gpu]);
+  first_layouts_.clear();
+  policy_.partitioner->first_layouts(view(), first_layouts_);
+  SM_CHECK(first_layouts_.size() == fleet_->gpu_count());
+  for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu)
+    state_.place_initial(gpu, first_layouts_[gpu]);
   next_timer_ = policy_.partitioner->next_timer(begin_us_);
-  if (options.records) records_.emplace(state_, jobs.jobs.size());
+}
+
+void Engine::restart(const JobTable& jobs, std::uint64_t seed) {
+  SM_CHECK(!records_);
+  jobs_ = &jobs;
+  state_.restart(jobs.jobs, seed);
+  finish_us_.assign(jobs.jobs.size(), -1);
+  endings_.clear();
+  dirty_.clear();
+  next_arrival_ = next_gpu_event_ = completed_ = 0;
+  last_completion_us_ = 0;
+  repartitions_ = 0;
+  idle_timers_ = 0;
+  call_partitioner_ = false;
+  first_ends_us_ = kNever;
+  policy_.partitioner->reseed(seed);
+  if (policy_.placer) policy_.placer->reseed(seed);
+  begin();
 }
 
 void Engine::push(TimeUs at_us, std::uint32_t id, bool operation) {
@@ -91,7 +117,7 @@ TimeUs Engine::next_time() {
   return std::min(next, next_timer_);
 }
 
-bool Engine::step() {
+bool Engine::advance() {
   if (completed_ == jobs_->jobs.size()) return false;
   TimeUs now = next_time();
   if (now == kNever) return false;
@@ -107,12 +133,8 @@ bool Engine::step() {
     call_partitioner_ = true;
     next_timer_ = policy_.partitioner->next_timer(now);
   }
-  decide();
-  if (records_) {
-    records_->observe(state_, touched_);
-    touched_.clear();
-  }
-  forget_stale();
+  repartitioned_.clear();
+  started_.clear();
   return true;
 }
 
@@ -120,7 +142,6 @@ void Engine::complete(SliceId slice, TimeUs now) {
   finish_us_[state_.slice(slice).job] = last_completion_us_ = now;
   state_.complete(slice);
   ++completed_;
-  ++events_;
   call_partitioner_ = true;
   const GpuIndex gpu = fleet_->gpu_of(slice);
   if (state_.gpu(gpu).present != state_.gpu(gpu).target) dirty_.push_back(gpu);
@@ -179,33 +200,63 @@ void Engine::process_arrivals(TimeUs now) {
   for (; next_arrival_ < jobs_->jobs.size() && jobs_->jobs[next_arrival_].submit_us == now;
        ++next_arrival_) {
     state_.arrive(static_cast<JobIndex>(next_arrival_));
-    ++events_;
     call_partitioner_ = true;
   }
 }
 
-void Engine::decide() {
-  View view(state_, scratch_);
-  repartitioned_.clear();
-  started_.clear();
+void Engine::partition() {
   if (call_partitioner_) {
-    if (view.everything_ready()) state_.drop_all_awaiting();
-    decide_layouts(policy_, view, decision_);
+    View seen = view();
+    if (seen.everything_ready()) state_.drop_all_awaiting();
+    decide_layouts(policy_, seen, decision_);
     carry_out(decision_);
   }
+  settle_layouts();
+}
+
+void Engine::partition(const Decision& layouts) {
+  if (call_partitioner_ && state_.preemption() == Preemption::kFree) state_.drop_all_awaiting();
+  carry_out(layouts);
+  settle_layouts();
+}
+
+void Engine::settle_layouts() {
   settle_dirty();
   if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0) {
+    View seen = view();
     decision_.clear();
-    displace(view, displacement_, decision_);
+    displace(seen, displacement_, decision_);
     carry_out(decision_);
     settle_dirty();
   }
+  if (policy_.placer) state_.refresh_keys();
+}
+
+void Engine::place() {
   if (policy_.placer) {
-    state_.refresh_keys();
-    decide_placement(policy_, view, decision_);
+    View seen = view();
+    decide_placement(policy_, seen, decision_);
     carry_out(decision_);
   }
+  end_instant();
+}
+
+void Engine::place(std::span<const Start> starts) {
+  decision_.clear();
+  decision_.starts.assign(starts.begin(), starts.end());
+  View seen = view();
+  finish_placement(seen, decision_);
+  carry_out(decision_);
+  end_instant();
+}
+
+void Engine::end_instant() {
   charge_layout_changes();
+  if (records_) {
+    records_->observe(state_, touched_);
+    touched_.clear();
+  }
+  forget_stale();
 }
 
 void Engine::note_start(JobIndex job) {

@@ -5,6 +5,9 @@
 //   Engine engine(fleet, jobs, policy, options);
 //   auto done = engine.run();       // or step() while it returns true
 //   Metrics metrics = measure(engine);
+//
+// A step is advance(), partition() and place(); a caller that decides in place of one of the ports
+// makes these itself and gives its own decision to the part in question.
 #pragma once
 
 #include <optional>
@@ -24,6 +27,8 @@ struct EngineOptions {
   double estimate_sigma = 0;
   std::uint64_t seed = 1;
   bool records = false;
+  bool aggregates = false;       // For a caller that looks at them; a policy says so itself.
+  bool tardiness = false;        // For State::tardiness_us().
   std::vector<GpuEvent> events;  // In order of time.
 };
 
@@ -33,17 +38,39 @@ class Engine {
   // job.
   Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
          const EngineOptions& options);
+  // As new, for another table, which must outlive the engine too; policies draw from this seed.
+  // Not for engines that keep records. Allocates only where the table is larger than any before.
+  void restart(const JobTable& jobs, std::uint64_t seed);
 
   // Goes on to the next instant; false when all jobs are done or nothing can happen any more.
-  bool step();
+  bool step() {
+    if (!advance()) return false;
+    partition();
+    place();
+    return true;
+  }
+  // Time goes on to the next instant, and what happens by itself then has happened.
+  bool advance();
+  // Whether this instant is one at which the partitioner decides.
+  bool partitioner_due() const { return call_partitioner_; }
+  // The partitioner decides if it is due, or these layouts take the place of its decision; then
+  // operations and jobs that waited start, and jobs are displaced.
+  void partition();
+  void partition(const Decision& layouts);
+  // The placer decides, or these starts, marked in the view as a placer does, take the place of its
+  // decision. The instant is then over.
+  void place();
+  void place(std::span<const Start> starts);
+  View view() { return View(state_, scratch_); }
   // Runs to the end. The error names a job that can never run, and why.
   Result<void> run();
 
   const State& state() const { return state_; }
+  State& state() { return state_; }
   const JobTable& jobs() const { return *jobs_; }
   TimeUs begin_us() const { return begin_us_; }
   TimeUs end_us() const { return last_completion_us_; }
-  long events() const { return events_; }  // Arrivals and completions.
+  long events() const { return state_.events(); }  // Arrivals and completions.
   long repartitions() const { return repartitions_; }
   std::size_t completed() const { return completed_; }
   std::span<const TimeUs> finish_us() const { return finish_us_; }
@@ -72,7 +99,9 @@ class Engine {
   void process_endings(TimeUs now);
   void process_gpu_events(TimeUs now);
   void process_arrivals(TimeUs now);
-  void decide();
+  void begin();
+  void settle_layouts();
+  void end_instant();
   void carry_out(const Decision& decision);
   void assign_whole(std::span<const Start> starts);
   void note_start(JobIndex job);
@@ -96,6 +125,7 @@ class Engine {
   std::vector<std::uint32_t> deferred_saves_;
   std::vector<std::uint32_t> deferred_operations_;
   Decision decision_;
+  std::vector<SlotSet> first_layouts_;
   ViewScratch scratch_;
   DisplacementRoom displacement_;
   std::optional<Records> records_;
@@ -104,7 +134,6 @@ class Engine {
   TimeUs next_timer_ = kNever;
   TimeUs begin_us_ = 0;
   TimeUs last_completion_us_ = 0;
-  long events_ = 0;
   long repartitions_ = 0;
   std::size_t completed_ = 0;
   int idle_timers_ = 0;  // Timers in a row at which nothing ran and nothing was to come.

@@ -43,7 +43,9 @@ class NotingPartitioner : public Partitioner {
   std::unique_ptr<Partitioner> clone() const override {
     return std::make_unique<NotingPartitioner>(*this);
   }
-  std::vector<SlotSet> first_layouts(const View& view) override { return whole_gpus(view.fleet()); }
+  void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
+    whole_gpus(view.fleet(), layouts);
+  }
   void decide(View& view, Decision&) override { notes_->partitioner_s.push_back(to_s(view.now())); }
   TimeUs next_timer(TimeUs now) const override {
     for (const TimeUs timer : timers_) {

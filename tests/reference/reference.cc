@@ -264,6 +264,7 @@ Outcome run(const Setup& setup) {
   bool timer = false;
   for (;;) {
     one_instant(state, events, next_event, timer);
+    if (setup.sum_up) state.outcome.sums.push_back(sum_up(state));
     // The run ends at its last completion; what a job that can never run would add is not part of
     // it.
     for (TimeUs finish_us : state.outcome.finish_us) {

@@ -3,7 +3,9 @@
 // and prefers plain loops over all jobs and slices to any data structure.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,7 +49,17 @@ struct Setup {
   double energy_weight = 2e-7;
   double estimate_sigma = 0;
   std::uint64_t seed =
-      1;  // Streams: Random(seed, "random placer"), Random(seed, "estimate error").
+      1;                // Streams: Random(seed, "random placer"), Random(seed, "estimate error").
+  bool sum_up = false;  // Fill Outcome::sums.
+};
+
+// "What is summed up", at the end of an instant.
+struct Sums {
+  TimeUs at_us = 0;
+  std::array<std::array<int, 10>, 4> bins{};  // Time to deadline, small, medium, large.
+  // GPUs that are up, by board and layout; "7" of "A100-40GB".
+  std::map<std::pair<std::string, std::string>, int> layouts;
+  TimeUs tardiness_us = 0;
 };
 
 struct Outcome {
@@ -58,6 +70,7 @@ struct Outcome {
   long events = 0;
   long repartitions = 0;
   long preemptions = 0;
+  std::vector<Sums> sums;  // One for each instant.
 };
 
 Outcome run(const Setup& setup);

@@ -130,6 +130,8 @@ std::vector<Placement> place(State& state, const std::vector<int>& ready,
 void name_target(State& state, int gpu, SlotSet layout);
 void decide_greedy(State& state);
 
+Sums sum_up(const State& state);
+
 // Watts of one GPU at a time from now on up to which nothing happens.
 double power_w(const State& state, int gpu, TimeUs at_us);
 
