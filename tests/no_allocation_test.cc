@@ -6,6 +6,7 @@
 
 #include "base/random.h"
 #include "counted_allocation.h"
+#include "learn/environments.h"
 #include "policy/registry.h"
 #include "sim/engine.h"
 
@@ -82,6 +83,47 @@ TEST(NoAllocationWhileLayoutsChange, UnderCountAndGreedy) {
 
 TEST(NoAllocationWhileJobsAreDisplaced, UnderCheckpoint) {
   EXPECT_EQ(allocations_when_warm("static:" + kLayouts + "/cedf", Preemption::kCheckpoint), 0);
+}
+
+// Over a whole episode, after one that was the same.
+long allocations_in_training(VectorEnvironment& environment) {
+  const ActionShape shape = environment.actions();
+  const auto options = static_cast<std::size_t>(shape.options);
+  std::vector<std::uint16_t> chosen(static_cast<std::size_t>(shape.size()));
+  WorkerPool pool(1);
+  long before = 0;
+  for (int episode = 0; episode < 2; ++episode) {
+    before = allocations_so_far();
+    do {
+      std::fill(chosen.begin(), chosen.end(), 0);
+      for (std::size_t head = 0; head < environment.members().size(); ++head) {
+        // The next allowed option after its own, so that layouts change all the time.
+        std::size_t option = (head + 1) % options;
+        while (!environment.masks()[head * options + option]) option = (option + 1) % options;
+        chosen[head * options + option] = environment.members()[head];
+      }
+      environment.step(chosen, pool);
+    } while (!environment.ended()[0]);
+  }
+  return allocations_so_far() - before;
+}
+
+template <class Settings>
+long allocations_in(Settings settings) {
+  settings.episodes.environments = 1;
+  settings.episodes.stagger = false;
+  return allocations_in_training(*make_environment(settings));
+}
+
+TEST(NoAllocationWhileLearning, InAnyEnvironmentOnceItHasBeenThroughAnEpisode) {
+  DayPoolOptions days;
+  days.days = 1;
+  days.rates = {8};
+  EXPECT_EQ(allocations_in(course_placement(days)), 0);
+  EXPECT_EQ(allocations_in(mean_field("8xA100-40GB", "cedf", days).value()), 0);
+  EXPECT_EQ(allocations_in(size_placement("8xA100-40GB", "count", days).value()), 0);
+  days.rates = {2};
+  EXPECT_EQ(allocations_in(one_gpu("A100-40GB", "cedf", days).value()), 0);
 }
 
 TEST(Allocation, IsCountedAtAll) {

@@ -1,5 +1,7 @@
 #include "fleet/aggregates.h"
 
+#include <algorithm>
+
 namespace smartmig {
 namespace {
 
@@ -59,10 +61,7 @@ void Aggregates::add(JobIndex job, TimeUs deadline_us, double left, TimeUs now) 
   entry.bins[0] = bin_of(deadline_us - now);
   ++counts_[0][entry.bins[0]];
   if (entry.bins[0] > 0) by_deadline_[entry.bins[0]].insert({deadline_us, job});
-  for (int t = 0; t < kTimes; ++t) {
-    entry.bins[1 + t] = bin_of(left * entry.full_us[t]);
-    ++counts_[1 + t][entry.bins[1 + t]];
-  }
+  put_in_bins(entry, left);
   ++ready_;
 }
 
@@ -73,13 +72,22 @@ void Aggregates::remove(JobIndex job) {
   --ready_;
 }
 
-void Aggregates::move_times(Entry& entry, double left) {
+void Aggregates::put_in_bins(Entry& entry, double left) {
+  // A little early: whether a bin has changed is for bin_of() to say, to the last bit.
+  constexpr double kEarly = 1 + 1e-12;
+  entry.moves_below = 0;
   for (int t = 0; t < kTimes; ++t) {
     const std::uint8_t bin = bin_of(left * entry.full_us[t]);
-    --counts_[1 + t][entry.bins[1 + t]];
-    ++counts_[1 + t][bin];
     entry.bins[1 + t] = bin;
+    ++counts_[1 + t][bin];
+    const double edge = static_cast<double>(kBinFromUs[bin]) / entry.full_us[t];
+    entry.moves_below = std::max(entry.moves_below, edge * kEarly);
   }
+}
+
+void Aggregates::move_times(Entry& entry, double left) {
+  for (int t = 0; t < kTimes; ++t) --counts_[1 + t][entry.bins[1 + t]];
+  put_in_bins(entry, left);
 }
 
 void Aggregates::pass_time(TimeUs now) {

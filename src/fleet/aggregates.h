@@ -46,8 +46,10 @@ class Aggregates {
   // The job becomes ready. `left` is the fraction of its work as policies see it.
   void add(JobIndex job, TimeUs deadline_us, double left, TimeUs now);
   void remove(JobIndex job);
-  // A ready job's work has changed.
-  void set_left(JobIndex job, double left) { move_times(entries_[job], left); }
+  // A ready job's work has become less. Most often that moves it to no other bin.
+  void set_left(JobIndex job, double left) {
+    if (left < entries_[job].moves_below) move_times(entries_[job], left);
+  }
   // The bins of time to deadline are then right. O(1) for each edge a job has crossed.
   void pass_time(TimeUs now);
   // The GPU's target is now this, or it is down.
@@ -71,6 +73,7 @@ class Aggregates {
   static constexpr int kTimes = kHistogramCount - 1;
   struct Entry {
     std::array<double, kTimes> full_us{};
+    double moves_below = 0;  // With no less left than this it is in its bins.
     TimeUs deadline_us = 0;
     std::array<std::uint8_t, kHistogramCount> bins{};
   };
@@ -78,6 +81,7 @@ class Aggregates {
   std::size_t set_of(std::size_t board, int number) const {
     return first_set_[board] + static_cast<std::size_t>(number);
   }
+  void put_in_bins(Entry& entry, double left);
   void move_times(Entry& entry, double left);
 
   const Fleet* fleet_;

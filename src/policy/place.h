@@ -46,6 +46,17 @@ class ReadyOrder {
     return job;
   }
 
+  // The job that is next whatever slices are free; kNone at the end.
+  JobIndex peek() const {
+    const JobQueue::Entry* best = nullptr;
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      if (groups_[g].queue.at_end(cursors_[g])) continue;
+      const JobQueue::Entry& entry = groups_[g].queue.at(cursors_[g]);
+      if (!best || entry < *best) best = &entry;
+    }
+    return best ? best->job : kNone;
+  }
+
  private:
   std::span<const State::Group> groups_;
   std::vector<JobQueue::Cursor>& cursors_;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/thread_pool.h"
+#include "workload/generator.h"
 
 namespace smartmig {
 namespace {

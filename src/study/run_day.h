@@ -22,9 +22,6 @@ using DayTable = std::shared_ptr<const JobTable>;
 // Day i of a study; called from several threads, once for each day.
 using DaySource = std::function<Result<DayTable>(std::size_t day)>;
 
-// Days to learn on have numbers from here on, which no day of a report reaches.
-inline constexpr std::uint64_t kTrainingDays = 1'000'000;
-
 // What is drawn in a run (errors of estimates, random placers) must differ between days, or the
 // days would not be independent. Day 0 has the study's own seed, so that it is what `simulate`
 // runs.

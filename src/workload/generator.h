@@ -43,6 +43,9 @@ struct GeneratorOptions {
   GeneratorOptions();  // The papers' values.
 };
 
+// Days to learn on have numbers from here on, which no day of a report reaches.
+inline constexpr std::uint64_t kTrainingDays = 1'000'000;
+
 // One line that names the option out of range. At most 1e8 jobs are expected, and 100 years.
 Result<void> check_options(const GeneratorOptions& options);
 

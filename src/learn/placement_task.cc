@@ -1,0 +1,83 @@
+#include "learn/placement_task.h"
+
+#include <algorithm>
+
+namespace smartmig {
+namespace {
+
+EpisodeSettings checked(EpisodeSettings settings) {
+  SM_CHECK(settings.engine.preemption == Preemption::kOff && settings.engine.events.empty());
+  return settings;
+}
+
+}  // namespace
+
+PlacementTask::PlacementTask(const Settings& settings, std::size_t index)
+    : episodes_(checked(settings.episodes), index), may_wait_(settings.may_wait) {
+  inputs_.begin(episodes_.engine().view());
+}
+
+void PlacementTask::restart(std::uint64_t block) {
+  episodes_.restart(block);
+  begin_episode();
+}
+
+void PlacementTask::begin_episode() {
+  late_us_ = 0;
+  late_ = 0;
+  Engine& engine = episodes_.engine();
+  SM_CHECK(engine.advance());
+  engine.partition();
+  View view = engine.view();
+  choices_.begin(view);
+  SM_CHECK(go_on());  // The first job has an empty fleet.
+}
+
+bool PlacementTask::go_on() {
+  Engine& engine = episodes_.engine();
+  View view = engine.view();
+  while (!choices_.next(view)) {
+    engine.place(choices_.starts());
+    if (!engine.advance()) return false;
+    engine.partition();
+    choices_.begin(view);
+  }
+  return true;
+}
+
+float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
+  Engine& engine = episodes_.engine();
+  View view = engine.view();
+  const auto option = static_cast<int>(std::find(chosen.begin(), chosen.end(), 1) - chosen.begin());
+  if (option < inputs_.slice_count()) {
+    const SliceId slice = inputs_.slice(option);
+    const JobState& job = view.job_state(choices_.job());
+    const double full_us = view.fleet().full_us(view.job(choices_.job()), view.slice(slice).kind);
+    const TimeUs late = view.now() + State::whole_us(job.left * full_us) - job.deadline_us;
+    late_us_ += std::max<TimeUs>(0, late);
+    late_ += late > 0;
+    choices_.choose(view, slice);
+  } else {
+    SM_CHECK(may_wait_ && option == inputs_.slice_count());
+  }
+  ended = !go_on();
+  const Charge charge = episodes_.charge(late_us_, late_);
+  const float reward = episodes_.reward(charge);
+  if (ended) {
+    episodes_.end(charge);
+    begin_episode();
+  }
+  return reward;
+}
+
+void PlacementTask::observe(std::span<float> inputs, std::span<std::uint8_t> mask,
+                            std::span<std::uint16_t> members) {
+  View view = episodes_.engine().view();
+  const auto slices = static_cast<std::size_t>(inputs_.slice_count());
+  inputs_.observe(view, choices_, inputs, mask.first(slices));
+  // A job may wait where another one's end will bring the next choice.
+  if (may_wait_) mask[slices] = !view.running().empty() || !choices_.starts().empty();
+  members[0] = 1;
+}
+
+}  // namespace smartmig

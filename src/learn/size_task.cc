@@ -1,0 +1,71 @@
+#include "learn/size_task.h"
+
+#include <algorithm>
+
+namespace smartmig {
+namespace {
+
+EpisodeSettings with_sums(EpisodeSettings settings) {
+  settings.engine.aggregates = true;
+  settings.engine.tardiness = true;
+  return settings;
+}
+
+}  // namespace
+
+SizeTask::SizeTask(const Settings& settings, std::size_t index)
+    : episodes_(with_sums(settings.episodes), index) {}
+
+void SizeTask::restart(std::uint64_t block) {
+  episodes_.restart(block);
+  begin_episode();
+}
+
+void SizeTask::begin_episode() {
+  Engine& engine = episodes_.engine();
+  View view = engine.view();
+  SM_CHECK(engine.advance());
+  engine.partition();
+  choices_.begin(view);
+  SM_CHECK(go_on());
+}
+
+bool SizeTask::go_on() {
+  Engine& engine = episodes_.engine();
+  View view = engine.view();
+  while (!choices_.next(view)) {
+    engine.place(choices_.starts());
+    if (!engine.advance()) return false;
+    engine.partition();
+    choices_.begin(view);
+  }
+  return true;
+}
+
+Charge SizeTask::charge() {
+  State& state = episodes_.engine().state();
+  return episodes_.charge(state.tardiness_us(), state.late_jobs());
+}
+
+float SizeTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
+  Engine& engine = episodes_.engine();
+  View view = engine.view();
+  const auto size = std::find(chosen.begin(), chosen.end(), 1) - chosen.begin();
+  choices_.choose(view, slice_of_size(view, choices_.kinds(), static_cast<int>(size)));
+  ended = !go_on();
+  const Charge so_far = charge();
+  const float reward = episodes_.reward(so_far);
+  if (ended) {
+    episodes_.end(so_far);
+    begin_episode();
+  }
+  return reward;
+}
+
+void SizeTask::observe(std::span<float> inputs, std::span<std::uint8_t> mask,
+                       std::span<std::uint16_t> members) {
+  observe_sizes(episodes_.engine().view(), choices_, inputs, mask);
+  members[0] = 1;
+}
+
+}  // namespace smartmig
