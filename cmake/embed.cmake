@@ -1,7 +1,8 @@
-# smartmig_embed(TARGET DIR): compiles every JSON file of DIR into TARGET, so that the program finds its
+# smartmig_embed(TARGET DIR): compiles every JSON and safetensors file of DIR into TARGET, so that the program finds its
 # shipped defaults wherever it is installed. base/shipped.h reads them by name.
 function(smartmig_embed target dir)
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${dir} ${CMAKE_SOURCE_DIR}/${dir}/*.json)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/${dir} ${CMAKE_SOURCE_DIR}/${dir}/*.json
+       ${CMAKE_SOURCE_DIR}/${dir}/*.safetensors)
   set(out ${CMAKE_BINARY_DIR}/shipped_data.cc)
   set(absolute "")
   foreach(file ${files})

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "counted_allocation.h"
 #include "learn/environments.h"
+#include "policy/learned.h"
 #include "policy/registry.h"
 #include "sim/engine.h"
 
@@ -37,12 +38,16 @@ JobTable burst_then_steady() {
 }
 
 // Allocations over the steps between the end of the burst and the end of the run.
-long allocations_when_warm(const std::string& spec, Preemption preemption) {
+const Fleet& eight_gpus() {
   static const Fleet fleet = *Fleet::parse("8xA100-40GB");
+  return fleet;
+}
+
+long allocations_when_warm(const Policy& policy, Preemption preemption) {
   static const JobTable jobs = burst_then_steady();
   EngineOptions options;
   options.preemption = preemption;
-  Engine engine(fleet, jobs, *make_policy(spec, fleet), options);
+  Engine engine(eight_gpus(), jobs, policy, options);
   while (engine.completed() < kBurst + 500 && engine.step()) {
   }
   const long before = allocations_so_far();
@@ -52,6 +57,10 @@ long allocations_when_warm(const std::string& spec, Preemption preemption) {
   EXPECT_EQ(engine.completed(), jobs.jobs.size());
   EXPECT_GT(steps, kSteady) << "that many steps must be counted";
   return counted;
+}
+
+long allocations_when_warm(const std::string& spec, Preemption preemption) {
+  return allocations_when_warm(*make_policy(spec, eight_gpus()), preemption);
 }
 
 const std::string kLayouts = "7,7,4-3,4-2-1,4-2-1,3-3,3-3,2-2-1-1-1";
@@ -124,6 +133,39 @@ TEST(NoAllocationWhileLearning, InAnyEnvironmentOnceItHasBeenThroughAnEpisode) {
   EXPECT_EQ(allocations_in(size_placement("8xA100-40GB", "count", days).value()), 0);
   days.rates = {2};
   EXPECT_EQ(allocations_in(one_gpu("A100-40GB", "cedf", days).value()), 0);
+}
+
+std::shared_ptr<const LearnedPolicy> random_network(LearnedSettings settings) {
+  settings.board = "A100-40GB";
+  const LearnedShape shape = learned_shape(settings, eight_gpus().board(0));
+  Network network({.inputs = shape.inputs,
+                   .hidden = {16},
+                   .outputs = shape.heads * shape.options,
+                   .value_head = true,
+                   .activation = Activation::kTanh});
+  Random random(1, "no allocation");
+  network.initialise(random);
+  Normaliser normaliser;
+  normaliser.mean.assign(static_cast<std::size_t>(shape.inputs), 0);
+  normaliser.scale.assign(static_cast<std::size_t>(shape.inputs), 1);
+  return std::make_shared<const LearnedPolicy>(
+      LearnedPolicy{std::move(settings), std::move(network), std::move(normaliser)});
+}
+
+TEST(NoAllocationUnderLearnedPolicies, OnceTheirRoomHasGrown) {
+  Policy layouts = *make_policy("none/cedf", eight_gpus());
+  layouts.partitioner = make_learned_layouts(random_network({}), 1);
+  Policy sizes = *make_policy("count/cedf", eight_gpus());
+  sizes.placer = make_learned_placer(random_network({.kind = LearnedKind::kSize}), 1);
+  Policy slices = *make_policy("static:" + kLayouts + "/edf", eight_gpus());
+  LearnedSettings settings = {.kind = LearnedKind::kPlacement};
+  settings.slices = slice_sizes(eight_gpus(), *parse_layout_list(kLayouts, eight_gpus()));
+  slices.placer = make_learned_placer(random_network(settings), 1);
+  for (const Preemption preemption : {Preemption::kFree, Preemption::kOff}) {
+    EXPECT_EQ(allocations_when_warm(layouts, preemption), 0);
+    EXPECT_EQ(allocations_when_warm(sizes, preemption), 0);
+    EXPECT_EQ(allocations_when_warm(slices, preemption), 0);
+  }
 }
 
 TEST(Allocation, IsCountedAtAll) {

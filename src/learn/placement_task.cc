@@ -75,8 +75,7 @@ void PlacementTask::observe(std::span<float> inputs, std::span<std::uint8_t> mas
   View view = episodes_.engine().view();
   const auto slices = static_cast<std::size_t>(inputs_.slice_count());
   inputs_.observe(view, choices_, inputs, mask.first(slices));
-  // A job may wait where another one's end will bring the next choice.
-  if (may_wait_) mask[slices] = !view.running().empty() || !choices_.starts().empty();
+  if (may_wait_) mask[slices] = choices_.may_wait(view);
   members[0] = 1;
 }
 

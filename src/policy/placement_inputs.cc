@@ -104,12 +104,22 @@ TimeUs seen_end(const View& view, const SliceState& slice) {
 }  // namespace
 
 void PlacementInputs::begin(const View& view) {
+  const Fleet& fleet = view.fleet();
   slices_.clear();
   sizes_.clear();
-  for (SliceId id = 0; id < view.fleet().slice_count(); ++id) {
-    if (view.slice(id).phase != SlicePhase::kReady) continue;
-    slices_.push_back(id);
-    sizes_.push_back(view.fleet().kinds()[view.slice(id).kind].size);
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
+    for (SlotSet rest = view.gpu(gpu).target; rest; rest &= rest - 1)
+      slices_.push_back(fleet.slice_at(gpu, fleet.board(gpu).slots[std::countr_zero(rest)].start));
+  }
+  std::sort(slices_.begin(), slices_.end());
+  sizes_.resize(slices_.size());
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
+    for (SlotSet rest = view.gpu(gpu).target; rest; rest &= rest - 1) {
+      const int slot = std::countr_zero(rest);
+      const SliceId slice = fleet.slice_at(gpu, fleet.board(gpu).slots[slot].start);
+      const auto at = std::lower_bound(slices_.begin(), slices_.end(), slice) - slices_.begin();
+      sizes_[static_cast<std::size_t>(at)] = fleet.kinds()[fleet.kind_of_slot(gpu, slot)].size;
+    }
   }
 }
 
@@ -140,6 +150,12 @@ void PlacementInputs::observe(const View& view, const StepwisePlacement& at,
   GpuIndex last_busy = kNone;
   for (std::size_t i = 0; i < slices_.size(); ++i, of_slice += kOfSlice) {
     const SliceState& slice = view.slice(slices_[i]);
+    if (slice.phase != SlicePhase::kReady) {  // Its GPU has failed, or it is not made yet.
+      allowed[i] = 0;
+      of_slice[0] = 0;
+      of_slice[1] = of_slice[2] = kForEver;
+      continue;
+    }
     const bool runs = job_kinds >> slice.kind & 1;
     // What was taken at this instant has no job yet, and is no longer free.
     const bool free = view.free().is_free(slices_[i], slice.kind);

@@ -15,10 +15,11 @@ namespace smartmig {
 // The course project's fleet, 20 slices, makes 88 inputs. Slices are in the order of their index.
 class PlacementInputs {
  public:
-  // The slices that are there now.
-  void begin(const View& view);
+  static constexpr int count(int slices) { return kOfJob + kOfSlice * slices; }
 
-  int count() const { return kOfJob + kOfSlice * slice_count(); }
+  // The slices of the present targets.
+  void begin(const View& view);
+  int count() const { return count(slice_count()); }
   int slice_count() const { return static_cast<int>(slices_.size()); }
   SliceId slice(int i) const { return slices_[static_cast<std::size_t>(i)]; }
   int size_of(int i) const { return sizes_[static_cast<std::size_t>(i)]; }  // Index into kSizes.

@@ -13,6 +13,14 @@
 
 namespace smartmig {
 
+// What a partitioner that decides now and then has done in a run.
+struct TurnCounts {
+  long decisions = 0;
+  long decisions_with_change = 0;  // Of at least one GPU.
+  long gpus_asked = 0;             // Over all decisions.
+  long gpus_changed = 0;
+};
+
 class Partitioner {
  public:
   virtual ~Partitioner() = default;
@@ -27,6 +35,7 @@ class Partitioner {
   // Adds repartitions (and, if joint, stops and starts). Called at arrivals, completions, failures
   // and its timers.
   virtual void decide(View& view, Decision& decision) = 0;
+  virtual TurnCounts turn_counts() const { return {}; }
   // The next time after `now` at which it wants to be called although nothing happens.
   virtual TimeUs next_timer(TimeUs /*now*/) const { return kNever; }
 };

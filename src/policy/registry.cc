@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "policy/learned.h"
 #include "policy/partitioners.h"
 #include "policy/placers.h"
 
@@ -53,6 +54,19 @@ const std::vector<Named>& partitioners() {
       {"count", "as many slices as jobs in the system"},
   };
   return entries;
+}
+// They come from files of trained networks.
+const std::vector<Named>& learned_partitioners() {
+  static const std::vector<Named> entries = {
+      {"mean-field", "mean-field[:FILE], learned: next layouts by distributions, every 5 events"},
+      {"one-gpu", "one-gpu[:FILE], learned: the next layout of a fleet of one GPU"},
+  };
+  return entries;
+}
+const Named& learned_placer() {
+  static const Named entry = {"learned",
+                              "learned[:FILE], earliest deadline first, a network chooses"};
+  return entry;
 }
 const std::vector<Named>& joints() {
   static const std::vector<Named> entries = {
@@ -107,7 +121,19 @@ Result<std::unique_ptr<Partitioner>> make_day_night_from(std::string_view argume
   return make_day_night(std::move(plan));
 }
 
-Result<std::unique_ptr<Partitioner>> make_partitioner(std::string_view text, const Fleet& fleet) {
+// A partitioner, and its layouts where they never change.
+struct MadePartitioner {
+  std::unique_ptr<Partitioner> partitioner;
+  std::vector<SlotSet> fixed_layouts;
+};
+
+Result<MadePartitioner> from(Result<std::unique_ptr<Partitioner>> made) {
+  if (!made) return pass_on(made);
+  return MadePartitioner{std::move(*made), {}};
+}
+
+Result<MadePartitioner> make_partitioner(std::string_view text, const Fleet& fleet,
+                                         std::uint64_t seed) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const bool has_argument = colon != std::string_view::npos;
@@ -116,15 +142,47 @@ Result<std::unique_ptr<Partitioner>> make_partitioner(std::string_view text, con
     if (!has_argument) return fail("policy static: expected layouts, as in static:4-2-1*8/cedf");
     auto layouts = parse_layout_list(argument, fleet);
     if (!layouts) return pass_on(layouts);
-    return make_static(std::move(*layouts));
+    return MadePartitioner{make_static(*layouts), std::move(*layouts)};
   }
-  if (name == "day-night") return make_day_night_from(argument, fleet);
+  if (name == "day-night") return from(make_day_night_from(argument, fleet));
+  if (name == "mean-field" || name == "one-gpu") {
+    if (has_argument && argument.empty())
+      return fail("policy {}: expected a file after the ':'", name);
+    const LearnedKind kind = name == "one-gpu" ? LearnedKind::kOneGpu : LearnedKind::kMeanField;
+    return from(read_learned_layouts(kind, std::string(argument), fleet, seed));
+  }
   if (name == "none" || name == "count") {
     if (has_argument) return fail("policy {}: takes no argument, found '{}'", name, argument);
-    if (name == "none") return make_none();
-    return make_count();
+    if (name == "none") return MadePartitioner{make_none(), {}};
+    return MadePartitioner{make_count(), {}};
   }
-  return fail("unknown partitioner '{}'{}", name, suggestion(name, partitioner_names()));
+  auto known = partitioner_names();
+  for (const Named& entry : learned_partitioners()) known.push_back(entry.name);
+  return fail("unknown partitioner '{}'{}", name, suggestion(name, known));
+}
+
+Result<std::unique_ptr<Placer>> make_placer(std::string_view text, const Fleet& fleet,
+                                            std::span<const SlotSet> fixed_layouts,
+                                            const PolicyOptions& options) {
+  const std::size_t colon = text.find(':');
+  if (text.substr(0, colon) == learned_placer().name) {
+    const std::string_view file = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+    if (colon != std::string_view::npos && file.empty())
+      return fail("policy learned: expected a file after the ':'");
+    return read_learned_placer(std::string(file), fleet, fixed_layouts, options.seed);
+  }
+  const auto entry = std::find_if(placers().begin(), placers().end(),
+                                  [&](const auto& e) { return e.name == text; });
+  if (entry != placers().end()) return entry->make(options);
+  auto known = placer_names();
+  known.push_back(learned_placer().name);
+  return fail("unknown placer '{}'{}", text, suggestion(text, known));
+}
+
+// Where the placer's name begins, less one: files may have slashes in their names.
+std::size_t find_slash(std::string_view spec) {
+  const std::size_t learned = spec.rfind("/learned:");
+  return learned == std::string_view::npos ? spec.rfind('/') : learned;
 }
 
 }  // namespace
@@ -133,29 +191,28 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
                            const PolicyOptions& options) {
   Policy policy;
   policy.name = std::string(spec);
-  const std::size_t slash = spec.rfind('/');
+  const std::size_t slash = find_slash(spec);
   if (slash == std::string_view::npos) {
     if (spec == "greedy") {
       policy.partitioner = make_greedy();
       return policy;
     }
     auto known = joint_names();
-    for (const auto& name : partitioner_names()) {
+    auto halves = partitioner_names();
+    for (const Named& entry : learned_partitioners()) halves.push_back(entry.name);
+    for (const auto& name : halves) {
       if (spec.substr(0, spec.find(':')) == name)
         return fail("policy '{}' names no placer, expected {}/PLACER", spec, spec);
       known.push_back(name);
     }
     return fail("unknown policy '{}'{}", spec, suggestion(spec, known));
   }
-  auto partitioner = make_partitioner(spec.substr(0, slash), fleet);
-  if (!partitioner) return pass_on(partitioner);
-  policy.partitioner = std::move(*partitioner);
-  const std::string_view name = spec.substr(slash + 1);
-  const auto entry = std::find_if(placers().begin(), placers().end(),
-                                  [&](const auto& e) { return e.name == name; });
-  if (entry == placers().end())
-    return fail("unknown placer '{}'{}", name, suggestion(name, placer_names()));
-  policy.placer = entry->make(options);
+  auto made = make_partitioner(spec.substr(0, slash), fleet, options.seed);
+  if (!made) return pass_on(made);
+  policy.partitioner = std::move(made->partitioner);
+  auto placer = make_placer(spec.substr(slash + 1), fleet, made->fixed_layouts, options);
+  if (!placer) return pass_on(placer);
+  policy.placer = std::move(*placer);
   return policy;
 }
 
@@ -167,8 +224,11 @@ std::string describe_policies() {
   std::string text = "Policies: PARTITIONER/PLACER, or a joint policy alone.\nPartitioners:\n";
   for (const auto& entry : partitioners())
     text += fmt::format("  {:20}{}\n", entry.name, entry.what);
+  for (const auto& entry : learned_partitioners())
+    text += fmt::format("  {:20}{}\n", entry.name, entry.what);
   text += "Placers:\n";
   for (const auto& entry : placers()) text += fmt::format("  {:20}{}\n", entry.name, entry.what);
+  text += fmt::format("  {:20}{}\n", learned_placer().name, learned_placer().what);
   text += "Joint:\n";
   for (const auto& entry : joints()) text += fmt::format("  {:20}{}\n", entry.name, entry.what);
   return text;

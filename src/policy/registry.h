@@ -1,6 +1,7 @@
 // The registry: every policy by the word a user writes, PARTITIONER/PLACER or the name of a joint
 // policy.
 //   none/edf   static:7,4-3*4,3-2-2*3/cedf   day-night:8=4-3*8+20=7*8/cedf   count/cedf   greedy
+//   mean-field:FILE/cedf   static:7*8/learned:FILE   (learned ones; without :FILE what is shipped)
 #pragma once
 
 #include <string>
@@ -20,6 +21,7 @@ struct PolicyOptions {
 Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
                            const PolicyOptions& options = {});
 
+// Those that are not learned: they need no file.
 std::vector<std::string> partitioner_names();
 std::vector<std::string> placer_names();
 std::vector<std::string> joint_names();

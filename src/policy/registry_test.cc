@@ -42,8 +42,9 @@ TEST(Registry, SuggestsTheNearestName) {
             "unknown placer 'slowest-ontime'; did you mean 'slowest-on-time'?");
   EXPECT_EQ(error_of("cout/edf"), "unknown partitioner 'cout'; did you mean 'count'?");
   EXPECT_EQ(error_of("greddy"), "unknown policy 'greddy'; did you mean 'greedy'?");
-  EXPECT_EQ(error_of("zzz/edf"),
-            "unknown partitioner 'zzz'; known: none, static, day-night, count");
+  EXPECT_EQ(
+      error_of("zzz/edf"),
+      "unknown partitioner 'zzz'; known: none, static, day-night, count, mean-field, one-gpu");
 }
 
 TEST(Registry, AsksForAMissingPlacerOrLayouts) {

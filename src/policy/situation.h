@@ -90,6 +90,7 @@ class Situation {
     State::Options options;
     options.costs = costs;
     options.preemption = preemption;
+    options.aggregates = policy.partitioner->wants_aggregates();
     if (policy.placer) {
       options.job_order = policy.placer->job_order();
       options.gpu_order = policy.placer->gpu_order();

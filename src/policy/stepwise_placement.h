@@ -1,7 +1,7 @@
 // place_in_order() turned inside out: stops at each choice, so that whoever chooses need not be a
 // Placer. Between begin() and the carrying out of starts() nothing but this may change the state.
 //
-//   for (steps.begin(view); steps.next(view);) steps.choose(view, slice);   // or leave_waiting()
+//   for (steps.begin(view); steps.next(view);) steps.choose(view, slice);   // or not
 //   engine.place(steps.starts());
 #pragma once
 
@@ -34,7 +34,8 @@ class StepwisePlacement {
     view.mark_taken(slice);
     starts_.push_back({job_, slice, view.slice(slice).slot});
   }
-  void leave_waiting() {}
+  // Whether the job may be left waiting: something else ends, which brings the next choice.
+  bool may_wait(const View& view) const { return !view.running().empty() || !starts_.empty(); }
   std::span<const Start> starts() const { return starts_; }
 
  private:

@@ -68,6 +68,7 @@ class Engine {
   const State& state() const { return state_; }
   State& state() { return state_; }
   const JobTable& jobs() const { return *jobs_; }
+  const Policy& policy() const { return policy_; }
   TimeUs begin_us() const { return begin_us_; }
   TimeUs end_us() const { return last_completion_us_; }
   long events() const { return state_.events(); }  // Arrivals and completions.
