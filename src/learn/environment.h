@@ -45,6 +45,10 @@ class VectorEnvironment {
     std::size_t episodes = 0;
   };
   virtual Finished take_finished() = 0;
+  // Puts every environment at the start of the first of the episodes that (seed, block,
+  // environment) name, whatever came before: a trainer that begins its blocks so can go on from any
+  // of them.
+  virtual void restart(std::uint64_t block) = 0;
 };
 
 }  // namespace smartmig
