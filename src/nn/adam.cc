@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "base/result.h"
-#include "nn/eigen.h"
 #include "nn/flush_denormals.h"
 
 namespace smartmig {
@@ -18,19 +17,24 @@ void Adam::step(std::span<float> parameters, std::span<const float> gradient,
   SM_CHECK(mean.size() == parameters.size() && square.size() == parameters.size());
   const FlushDenormals flush;
   ++steps;
-  const auto n = static_cast<Eigen::Index>(parameters.size());
   const auto t = static_cast<double>(steps);
   // Both averages begin at 0, which these make up for.
   const auto rate = static_cast<float>(learning_rate / (1 - std::pow(decay_mean, t)));
   const auto scale = static_cast<float>(1 / std::sqrt(1 - std::pow(decay_square, t)));
   const auto keep_mean = static_cast<float>(decay_mean);
   const auto keep_square = static_cast<float>(decay_square);
-  const ConstArrayView g(gradient.data(), n);
-  ArrayView m(mean.data(), n);
-  ArrayView v(square.data(), n);
-  m = keep_mean * m + static_cast<float>(1 - decay_mean) * g;
-  v = keep_square * v + static_cast<float>(1 - decay_square) * g.square();
-  ArrayView(parameters.data(), n) -= rate * m / (v.sqrt() * scale + static_cast<float>(epsilon));
+  const auto new_mean = static_cast<float>(1 - decay_mean);
+  const auto new_square = static_cast<float>(1 - decay_square);
+  const auto small = static_cast<float>(epsilon);
+  float* m = mean.data();
+  float* v = square.data();
+  float* x = parameters.data();
+  const float* g = gradient.data();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    m[i] = keep_mean * m[i] + new_mean * g[i];
+    v[i] = keep_square * v[i] + new_square * g[i] * g[i];
+    x[i] -= rate * m[i] / (std::sqrt(v[i]) * scale + small);
+  }
 }
 
 double clip_gradient(std::span<float> gradient, double limit) {

@@ -6,7 +6,7 @@
 
 #include "base/binomial.h"
 #include "base/result.h"
-#include "nn/eigen.h"
+#include "nn/elementary.h"
 #include "nn/flush_denormals.h"
 
 namespace smartmig {
@@ -17,25 +17,41 @@ constexpr float kLowest = std::numeric_limits<float>::lowest();
 // Above this many members a line is cheaper to split than to draw one by one.
 constexpr std::uint32_t kDrawnOneByOne = 8;
 
-// A line's allowed logits less the largest of them, 0 elsewhere; false where nothing is allowed.
-bool shift_line(const float* logits, const std::uint8_t* mask, int options, float* shifted) {
-  float largest = kLowest;
-  bool any = false;
-  for (int o = 0; o < options; ++o) {
-    if (mask[o]) any = true;
-    largest = std::max(largest, mask[o] ? logits[o] : kLowest);
+// Folds a line in eight interleaved parts, which a compiler keeps in one vector, and then the parts
+// in order: the order is the same wherever the line lies.
+template <class Fold>
+float fold_line(const float* line, int options, float start, Fold fold) {
+  constexpr int kParts = 8;
+  float parts[kParts];
+  std::fill_n(parts, kParts, start);
+  int o = 0;
+  for (; o + kParts <= options; o += kParts) {
+    for (int k = 0; k < kParts; ++k) parts[k] = fold(parts[k], line[o + k]);
   }
-  for (int o = 0; o < options; ++o) shifted[o] = mask[o] ? logits[o] - largest : 0.0F;
-  return any;
+  for (; o < options; ++o) parts[o % kParts] = fold(parts[o % kParts], line[o]);
+  float result = parts[0];
+  for (int k = 1; k < kParts; ++k) result = fold(result, parts[k]);
+  return result;
+}
+
+// A line's allowed logits less the largest of them, far below 0 elsewhere; false where nothing is
+// allowed.
+bool shift_line(const float* logits, const std::uint8_t* mask, int options, float* shifted) {
+  int allowed = 0;
+  for (int o = 0; o < options; ++o) {
+    allowed += mask[o];
+    shifted[o] = mask[o] ? logits[o] : kLowest;
+  }
+  const float largest =
+      fold_line(shifted, options, kLowest, [](float a, float b) { return a > b ? a : b; });
+  for (int o = 0; o < options; ++o) shifted[o] -= largest;
+  return allowed > 0;
 }
 
 // Turns exp(shifted) and shifted into p and log p.
 void normalise_line(const std::uint8_t* mask, int options, float* p, float* log_p) {
-  float sum = 0;
-  for (int o = 0; o < options; ++o) {
-    p[o] = mask[o] ? p[o] : 0.0F;
-    sum += p[o];
-  }
+  for (int o = 0; o < options; ++o) p[o] = mask[o] ? p[o] : 0.0F;
+  const float sum = fold_line(p, options, 0.0F, [](float a, float b) { return a + b; });
   const float share = 1.0F / sum;
   const float log_sum = std::log(sum);
   for (int o = 0; o < options; ++o) {
@@ -118,7 +134,7 @@ void masked_softmax(std::span<const float> logits, std::span<const std::uint8_t>
       std::fill_n(log_p, options, 0.0F);
       continue;
     }
-    ArrayView(p, options) = ConstArrayView(log_p, options).exp();
+    exp_all(log_p, p, static_cast<std::size_t>(options));
     normalise_line(masks.data() + at, options, p, log_p);
   }
 }

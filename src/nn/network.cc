@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "nn/eigen.h"
+#include "nn/elementary.h"
 #include "nn/flush_denormals.h"
 
 namespace smartmig {
@@ -35,32 +36,29 @@ void affine(std::span<const float> parameters, const Layer& layer, const float* 
   }
   const auto weights = weights_of(parameters, layer);
   if (rows == 1) {
-    VectorView(outputs, layer.outputs).noalias() +=
-        weights.transpose() * ConstVectorView(inputs, layer.inputs);
+    add_product(VectorView(outputs, layer.outputs), weights.transpose(),
+                ConstVectorView(inputs, layer.inputs));
   } else {
     const auto n = static_cast<Eigen::Index>(rows);
-    MatrixView(outputs, n, layer.outputs).noalias() +=
-        ConstMatrixView(inputs, n, layer.inputs) * weights;
+    add_product(MatrixView(outputs, n, layer.outputs), ConstMatrixView(inputs, n, layer.inputs),
+                weights);
   }
 }
 
 void activate(Activation activation, float* values, std::size_t count) {
-  ArrayView array(values, static_cast<Eigen::Index>(count));
   if (activation == Activation::kTanh) {
-    array = array.tanh();
+    tanh_all(values, count);
   } else {
-    array = array.max(0.0F);
+    for (std::size_t i = 0; i < count; ++i) values[i] = values[i] > 0 ? values[i] : 0.0F;
   }
 }
 
 // Turns a derivative with respect to an activation's outputs into one with respect to its inputs.
 void deactivate(Activation activation, const float* outputs, float* gradient, std::size_t count) {
-  const ConstArrayView y(outputs, static_cast<Eigen::Index>(count));
-  ArrayView g(gradient, static_cast<Eigen::Index>(count));
   if (activation == Activation::kTanh) {
-    g *= 1.0F - y.square();
+    for (std::size_t i = 0; i < count; ++i) gradient[i] *= 1.0F - outputs[i] * outputs[i];
   } else {
-    g = (y > 0.0F).select(g, 0.0F);
+    for (std::size_t i = 0; i < count; ++i) gradient[i] = outputs[i] > 0 ? gradient[i] : 0.0F;
   }
 }
 
@@ -68,9 +66,21 @@ void deactivate(Activation activation, const float* outputs, float* gradient, st
 void add_layer_gradient(const Layer& layer, const float* inputs, const float* d_outputs,
                         std::size_t rows, std::span<float> gradient) {
   const auto n = static_cast<Eigen::Index>(rows);
-  const ConstMatrixView d(d_outputs, n, layer.outputs);
-  weights_of(gradient, layer).noalias() += ConstMatrixView(inputs, n, layer.inputs).transpose() * d;
-  VectorView(gradient.data() + layer.biases, layer.outputs) += d.colwise().sum().transpose();
+  add_product(weights_of(gradient, layer), ConstMatrixView(inputs, n, layer.inputs).transpose(),
+              ConstMatrixView(d_outputs, n, layer.outputs));
+  float* biases = gradient.data() + layer.biases;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (int o = 0; o < layer.outputs; ++o) biases[o] += d_outputs[row * layer.outputs + o];
+  }
+}
+
+// d_inputs = d_outputs * transposed weights.
+void pass_back(std::span<const float> parameters, const Layer& layer, const float* d_outputs,
+               std::size_t rows, float* d_inputs) {
+  std::fill_n(d_inputs, rows * layer.inputs, 0.0F);
+  const auto n = static_cast<Eigen::Index>(rows);
+  add_product(MatrixView(d_inputs, n, layer.inputs), ConstMatrixView(d_outputs, n, layer.outputs),
+              weights_of(parameters, layer).transpose());
 }
 
 // Rows (or columns, whichever are fewer) orthonormal, times `gain`: Gram-Schmidt over normal draws,
@@ -156,12 +166,7 @@ void Network::forward(std::span<const float> inputs, std::size_t rows, Workspace
     below = out;
   }
   affine(parameters_, policy(), below, rows, logits.data());
-  if (values.empty()) return;
-  const auto n = static_cast<Eigen::Index>(rows);
-  const ConstVectorView weights(parameters_.data() + value().weights, value().inputs);
-  VectorView out(values.data(), n);
-  out.setConstant(parameters_[value().biases]);
-  out.noalias() += ConstMatrixView(below, n, value().inputs) * weights;
+  if (!values.empty()) affine(parameters_, value(), below, rows, values.data());
 }
 
 void Network::backward(std::span<const float> inputs, std::size_t rows, Workspace& workspace,
@@ -172,28 +177,22 @@ void Network::backward(std::span<const float> inputs, std::size_t rows, Workspac
   SM_CHECK(gradient.size() == parameters_.size());
   SM_CHECK(workspace.activations_.size() == hidden_layers());
   const FlushDenormals flush;
-  const auto n = static_cast<Eigen::Index>(rows);
   const std::size_t hidden = hidden_layers();
   const float* top = hidden ? workspace.activations_.back().data() : inputs.data();
   add_layer_gradient(policy(), top, d_logits.data(), rows, gradient);
-  if (!d_values.empty()) {
-    const ConstVectorView d(d_values.data(), n);
-    VectorView(gradient.data() + value().weights, value().inputs).noalias() +=
-        ConstMatrixView(top, n, value().inputs).transpose() * d;
-    gradient[value().biases] += d.sum();
-  }
+  if (!d_values.empty()) add_layer_gradient(value(), top, d_values.data(), rows, gradient);
   if (!hidden) return;
   // Both as wide as the widest layer: they change places.
   const int widest = *std::max_element(shape_.hidden.begin(), shape_.hidden.end());
   grow(workspace.gradient_, rows * widest);
   grow(workspace.next_, rows * widest);
-  MatrixView d_top(workspace.gradient_.data(), n, layers_[hidden - 1].outputs);
-  d_top.noalias() = ConstMatrixView(d_logits.data(), n, shape_.outputs) *
-                    weights_of(std::span<const float>(parameters_), policy()).transpose();
+  pass_back(parameters_, policy(), d_logits.data(), rows, workspace.gradient_.data());
   if (!d_values.empty()) {
-    d_top.noalias() +=
-        ConstVectorView(d_values.data(), n) *
-        ConstVectorView(parameters_.data() + value().weights, value().inputs).transpose();
+    const float* weights = parameters_.data() + value().weights;
+    for (std::size_t row = 0; row < rows; ++row) {
+      float* d_top = workspace.gradient_.data() + row * value().inputs;
+      for (int i = 0; i < value().inputs; ++i) d_top[i] += d_values[row] * weights[i];
+    }
   }
   for (std::size_t i = hidden; i-- > 0;) {
     const Layer& layer = layers_[i];
@@ -202,9 +201,7 @@ void Network::backward(std::span<const float> inputs, std::size_t rows, Workspac
     const float* below = i ? workspace.activations_[i - 1].data() : inputs.data();
     add_layer_gradient(layer, below, workspace.gradient_.data(), rows, gradient);
     if (i == 0) break;
-    MatrixView(workspace.next_.data(), n, layer.inputs).noalias() =
-        ConstMatrixView(workspace.gradient_.data(), n, layer.outputs) *
-        weights_of(std::span<const float>(parameters_), layer).transpose();
+    pass_back(parameters_, layer, workspace.gradient_.data(), rows, workspace.next_.data());
     std::swap(workspace.gradient_, workspace.next_);
   }
 }

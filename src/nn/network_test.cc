@@ -116,6 +116,44 @@ TEST(Network, HasTheGradientOfFiniteDifferences) {
   }
 }
 
+// A rollout must not change with the place where the allocator puts a buffer.
+TEST(Network, GivesTheSameBitsWhereverItsArraysLie) {
+  Random random(5, "place");
+  for (const NetworkShape& shape : shapes()) {
+    const auto run = [&](std::size_t rows, std::size_t shift) {
+      Network network(shape);
+      Random weights(6, "weights");
+      network.initialise(weights);
+      Random values(7, "values");
+      const auto moved = [&](std::size_t count) {
+        std::vector<float> out(shift, 0.0F);
+        const auto drawn = random_values(count, values);
+        out.insert(out.end(), drawn.begin(), drawn.end());
+        return out;
+      };
+      const auto inputs = moved(rows * shape.inputs);
+      const auto d_logits = moved(rows * shape.outputs);
+      const auto d_values = moved(shape.value_head ? rows : 0);
+      std::vector<float> logits(rows * shape.outputs + shift);
+      std::vector<float> predicted(d_values.size());
+      std::vector<float> gradient(network.parameters().size() + shift);
+      Workspace workspace;
+      const auto behind = [&](auto& v) { return std::span(v).subspan(shift); };
+      network.forward(behind(inputs), rows, workspace, behind(logits), behind(predicted));
+      network.backward(behind(inputs), rows, workspace, behind(d_logits), behind(d_values),
+                       behind(gradient));
+      logits.erase(logits.begin(), logits.begin() + shift);
+      logits.insert(logits.end(), predicted.begin() + shift, predicted.end());
+      logits.insert(logits.end(), gradient.begin() + shift, gradient.end());
+      return logits;
+    };
+    for (std::size_t rows : {1UL, 3UL, 64UL}) {
+      const auto expected = run(rows, 0);
+      for (std::size_t shift = 1; shift < 16; ++shift) EXPECT_TRUE(run(rows, shift) == expected);
+    }
+  }
+}
+
 TEST(Network, AddsToTheGradientItIsGiven) {
   Random random(3, "adds");
   Network network({.inputs = 4, .hidden = {8}, .outputs = 3});

@@ -58,12 +58,18 @@ double RunningNormaliser::variance(std::size_t column) const {
   return count < 2 ? 1 : squares[column] / count;
 }
 
+void RunningNormaliser::freeze_into(Normaliser& out) const {
+  out.mean.resize(mean.size());
+  out.scale.resize(mean.size());
+  for (std::size_t i = 0; i < mean.size(); ++i) {
+    out.mean[i] = static_cast<float>(mean[i]);
+    out.scale[i] = static_cast<float>(1 / std::sqrt(variance(i) + kLeastVariance));
+  }
+}
+
 Normaliser RunningNormaliser::frozen() const {
   Normaliser out;
-  for (std::size_t i = 0; i < mean.size(); ++i) {
-    out.mean.push_back(static_cast<float>(mean[i]));
-    out.scale.push_back(static_cast<float>(1 / std::sqrt(variance(i) + kLeastVariance)));
-  }
+  freeze_into(out);
   return out;
 }
 

@@ -26,6 +26,7 @@ struct RunningNormaliser {
   void add(std::span<const float> rows);
   double variance(std::size_t column) const;  // 1 before the second row.
   Normaliser frozen() const;
+  void freeze_into(Normaliser& out) const;  // The same without allocating, where it has the width.
 
  private:
   std::vector<double> block_mean_;
