@@ -67,8 +67,9 @@ def main():
     build = sys.argv[1]
     quick = "--quick" in sys.argv
     times = 3 if quick else 7
-    engine, reader, bound, program = (
-        os.path.join(build, name) for name in ("bench_engine", "bench_reader", "bench_bound", "smartmig"))
+    engine, reader, bound, environment, program = (
+        os.path.join(build, name)
+        for name in ("bench_engine", "bench_reader", "bench_bound", "bench_environment", "smartmig"))
     rows = []
 
     day = repeated(times, engine, "day", "60")
@@ -109,6 +110,17 @@ def main():
         rows.append((f"ET bound of {bounds[-1][0]['jobs']:,} jobs on 200 GPUs, 2 threads, min",
                      f"{bounds[-1][0]['wall_s'] / 60:.1f}", "under 10", None))
         rows.append(("its memory, GiB", f"{bounds[-1][0]['peak_mib'] / 1024:.2f}", "under 4", None))
+
+    for kind, what, goal in (("placement", "placement on 8 GPUs, 20 slices, 88 inputs", "1"),
+                             ("mean-field", "layouts of 8 GPUs every 5 events, `cedf`", ""),
+                             ("one-gpu", "the layout of one GPU at every event, `cedf`", ""),
+                             ("size", "placement by size on 8 GPUs, `count`", "")):
+        steps = repeated(times, environment, kind, "300000" if quick else "1000000")
+        rows.append((f"environments: {what}, M steps/s", spread([r["steps_per_s"] for r in steps], 1e6), goal, None))
+    for gpus in (8, 1_000_000):
+        decisions = repeated(times, environment, "decision", str(gpus))
+        rows.append((f"one decision of a `mean-field` network (64-64) on {gpus:,} GPUs, us",
+                     spread([r["us_per_decision"] for r in decisions]), "", None))
 
     print("# Measured speed and memory\n")
     print("Made by `script/bench`; do not edit. One core unless said; median of several runs (least to most).\n")

@@ -44,6 +44,36 @@ std::unique_ptr<VectorEnvironment> make_environment(const SizeTask::Settings& se
   return std::make_unique<EnvironmentSet<SizeTask>>(settings, settings.episodes.environments);
 }
 
+LearnedSettings learned_settings(const PlacementTask::Settings& settings) {
+  const Fleet& fleet = *settings.episodes.fleet;
+  // As the fleet starts, so it stays.
+  Engine engine(fleet, settings.episodes.days->day(0), settings.episodes.policy,
+                settings.episodes.engine);
+  std::vector<SlotSet> layouts;
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
+    layouts.push_back(engine.state().gpu(gpu).target);
+  LearnedSettings learned;
+  learned.kind = LearnedKind::kPlacement;
+  learned.board = fleet.board(0).name;
+  learned.slices = slice_sizes(fleet, layouts);
+  learned.may_wait = settings.may_wait;
+  return learned;
+}
+LearnedSettings learned_settings(const PartitionTask::Settings& settings) {
+  LearnedSettings learned;
+  learned.kind = settings.one_head ? LearnedKind::kOneGpu : LearnedKind::kMeanField;
+  learned.board = settings.episodes.fleet->board(0).name;
+  learned.queue_length = settings.queue_length;
+  learned.every = static_cast<int>(settings.every);
+  return learned;
+}
+LearnedSettings learned_settings(const SizeTask::Settings& settings) {
+  LearnedSettings learned;
+  learned.kind = LearnedKind::kSize;
+  learned.board = settings.episodes.fleet->board(0).name;
+  return learned;
+}
+
 PlacementTask::Settings course_placement(DayPoolOptions days) {
   days.workload.deadlines = {2, 4, 7};
   auto settings = with_policy<PlacementTask::Settings>(

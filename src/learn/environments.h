@@ -13,12 +13,19 @@
 #include "learn/partition_task.h"
 #include "learn/placement_task.h"
 #include "learn/size_task.h"
+#include "policy/policy_file.h"
 
 namespace smartmig {
 
 std::unique_ptr<VectorEnvironment> make_environment(const PlacementTask::Settings& settings);
 std::unique_ptr<VectorEnvironment> make_environment(const PartitionTask::Settings& settings);
 std::unique_ptr<VectorEnvironment> make_environment(const SizeTask::Settings& settings);
+
+// What the policy file of a network trained there says of it; how options are chosen is up to the
+// caller.
+LearnedSettings learned_settings(const PlacementTask::Settings& settings);
+LearnedSettings learned_settings(const PartitionTask::Settings& settings);
+LearnedSettings learned_settings(const SizeTask::Settings& settings);
 
 // The course project's: its layouts on 8 GPUs, no preemption, relaxed deadlines (2:4), rate 20. The
 // reward is the share of late jobs, its measure.

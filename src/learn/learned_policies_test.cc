@@ -102,7 +102,7 @@ TEST(LearnedPolicies, OfLayoutsCostWhatTheirNetworkCostsInTraining) {
 
 TEST(LearnedPolicies, OfOneGpuCostWhatTheirNetworkCostsInTraining) {
   const auto settings = plain(one_gpu("A100-40GB", "cedf", one_day(2.5)).value());
-  const auto learned = random_policy({.kind = LearnedKind::kOneGpu, .every = 1}, 1);
+  const auto learned = random_policy(learned_settings(settings), 1);
   Policy policy = settings.episodes.policy;
   policy.partitioner = make_learned_layouts(learned, 1);
   const Outcome run = simulated(settings.episodes, policy);
@@ -114,12 +114,8 @@ TEST(LearnedPolicies, OfPlacementCostWhatTheirNetworkCostsInTraining) {
   for (const bool may_wait : {false, true}) {
     auto settings = plain(course_placement(one_day(12)));
     settings.may_wait = may_wait;
-    const auto layouts =
-        *parse_layout_list("7*2,4-3*2,4-2-1*2,2-2-2-1*2", *settings.episodes.fleet);
-    LearnedSettings of_file = {.kind = LearnedKind::kPlacement};
-    of_file.slices = slice_sizes(*settings.episodes.fleet, layouts);
-    of_file.may_wait = may_wait;
-    const auto learned = random_policy(of_file, 2);
+    const auto learned = random_policy(learned_settings(settings), 2);
+    EXPECT_EQ(learned->settings.slices, "7,7,4,3,4,3,4,2,1,4,2,1,2,2,2,1,2,2,2,1");
     Policy policy = settings.episodes.policy;
     policy.placer = make_learned_placer(learned, 1);
     const Outcome run = simulated(settings.episodes, policy);

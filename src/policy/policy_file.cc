@@ -121,8 +121,7 @@ std::string slice_sizes(const Fleet& fleet, std::span<const SlotSet> layouts) {
   return fmt::format("{}", fmt::join(sizes, ","));
 }
 
-void put_policy(TensorFile& file, const LearnedPolicy& policy) {
-  const LearnedSettings& settings = policy.settings;
+void put_settings(TensorFile& file, const LearnedSettings& settings) {
   file.metadata["policy"] = to_string(settings.kind);
   file.metadata["inputs_version"] = kInputsVersion;
   file.metadata["board"] = settings.board;
@@ -132,6 +131,10 @@ void put_policy(TensorFile& file, const LearnedPolicy& policy) {
   file.metadata["choice"] = kChoices[settings.sample];
   file.metadata["slices"] = settings.slices;
   file.metadata["may_wait"] = kNoYes[settings.may_wait];
+}
+
+void put_policy(TensorFile& file, const LearnedPolicy& policy) {
+  put_settings(file, policy.settings);
   put_network(file, policy.network);
   put_normaliser(file, policy.normaliser);
 }

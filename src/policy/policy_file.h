@@ -50,7 +50,8 @@ LearnedShape learned_shape(const LearnedSettings& settings, const Board& board);
 // The sizes of a fleet's slices by index, as LearnedSettings::slices has them.
 std::string slice_sizes(const Fleet& fleet, std::span<const SlotSet> layouts);
 
-// For whoever writes more into the same file.
+// For whoever writes more into the same file, or has put the network there already.
+void put_settings(TensorFile& file, const LearnedSettings& settings);
 void put_policy(TensorFile& file, const LearnedPolicy& policy);
 Result<LearnedPolicy> get_policy(const TensorFile& file, std::string_view name);
 

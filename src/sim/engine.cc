@@ -117,6 +117,13 @@ TimeUs Engine::next_time() {
   return std::min(next, next_timer_);
 }
 
+bool Engine::step() {
+  if (!advance()) return false;
+  partition();
+  place();
+  return true;
+}
+
 bool Engine::advance() {
   if (completed_ == jobs_->jobs.size()) return false;
   TimeUs now = next_time();

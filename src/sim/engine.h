@@ -43,12 +43,7 @@ class Engine {
   void restart(const JobTable& jobs, std::uint64_t seed);
 
   // Goes on to the next instant; false when all jobs are done or nothing can happen any more.
-  bool step() {
-    if (!advance()) return false;
-    partition();
-    place();
-    return true;
-  }
+  bool step();
   // Time goes on to the next instant, and what happens by itself then has happened.
   bool advance();
   // Whether this instant is one at which the partitioner decides.
