@@ -30,7 +30,8 @@ TEST(LayoutNumbers, DoNotDependOnPlacement) {
   const LayoutNumbers numbers(a100);
   for (const SlotSet set : legal_sets(a100, base_slots(a100))) {
     const int number = numbers.number_of(set);
-    if (number >= 0) EXPECT_TRUE(same_layout(a100, set, numbers.layout(number)));
+    if (number < 0) continue;
+    EXPECT_TRUE(same_layout(a100, set, numbers.layout(number)));
   }
   for (const SlotSet set : maximal_sets(a100, base_slots(a100)))
     EXPECT_GE(numbers.number_of(set), 0);
