@@ -60,6 +60,7 @@ void State::restart(std::span<const Job> jobs, std::uint64_t seed) {
   in_system_ = ready_count_ = 0;
   gpus_up_ = fleet_->gpu_count();
   events_ = preemptions_ = 0;
+  arrived_ = 0;
   health_changes_ = 0;
   prepare_jobs(seed);
 }
@@ -127,6 +128,7 @@ void State::dequeue(JobIndex job) {
 }
 
 void State::arrive(JobIndex job) {
+  arrived_ = std::max(arrived_, job + 1);
   const KindSet kinds = fleet_->kinds_for(jobs_[job]);
   JobState& state = job_states_[job];
   std::size_t group = 0;

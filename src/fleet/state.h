@@ -100,7 +100,8 @@ class State {
     return running_;
   }  // Slices with a job, in no particular order.
   std::size_t jobs_in_system() const { return in_system_; }
-  long events() const { return events_; }  // Arrivals and completions so far.
+  long events() const { return events_; }        // Arrivals and completions so far.
+  JobIndex arrived() const { return arrived_; }  // Jobs come in the order of the table.
   std::size_t ready_count() const { return ready_count_; }
   long preemptions() const { return preemptions_; }  // Stops before the end, so far.
   GpuIndex gpus_up() const { return gpus_up_; }
@@ -234,6 +235,7 @@ class State {
   std::size_t ready_count_ = 0;
   GpuIndex gpus_up_ = 0;
   long events_ = 0;
+  JobIndex arrived_ = 0;
   long preemptions_ = 0;
   std::uint32_t health_changes_ = 0;
 };

@@ -99,7 +99,8 @@ class View {
   std::span<const State::Group> groups() const { return state_->groups(); }
   std::size_t jobs_in_system() const { return state_->jobs_in_system(); }
   std::size_t ready_count() const { return state_->ready_count(); }
-  long events() const { return state_->events(); }  // Arrivals and completions so far.
+  JobIndex arrived() const { return state_->arrived(); }  // All jobs below this one, no others.
+  long events() const { return state_->events(); }        // Arrivals and completions so far.
   // Sums over GPUs and ready jobs, for policies that want them (Partitioner::wants_aggregates).
   const Aggregates& aggregates() const { return state_->aggregates(); }
   SlotSet slots_in_use(GpuIndex gpu) const {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "policy/knobs.h"
 #include "policy/policy.h"
 
 namespace smartmig {
@@ -21,6 +22,7 @@ std::unique_ptr<Partitioner> make_day_night(DayNight plan);
 
 std::unique_ptr<Partitioner> make_count();
 std::unique_ptr<Partitioner> make_greedy();
+std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs);
 
 // The largest profile of each GPU's board: what `none`, `count` and `greedy` start with.
 void whole_gpus(const Fleet& fleet, std::vector<SlotSet>& layouts);

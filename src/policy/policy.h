@@ -36,7 +36,11 @@ class Partitioner {
   // and its timers.
   virtual void decide(View& view, Decision& decision) = 0;
   virtual TurnCounts turn_counts() const { return {}; }
-  // The next time after `now` at which it wants to be called although nothing happens.
+  // Whether it stops jobs itself where a waiting one should have their slices: then nothing else
+  // displaces them.
+  virtual bool stops_jobs() const { return false; }
+  // The next time after `now` at which it wants to be called although nothing happens; asked after
+  // every decision.
   virtual TimeUs next_timer(TimeUs /*now*/) const { return kNever; }
 };
 

@@ -70,7 +70,8 @@ const Named& learned_placer() {
 }
 const std::vector<Named>& joints() {
   static const std::vector<Named> entries = {
-      {"greedy", "sizes jobs by what they gain, repacks all GPUs at every event"}};
+      {"greedy", "sizes jobs by what they gain, repacks all GPUs at every event"},
+      {"smartmig", "smartmig[:FILE], the best one: sizes jobs by learned prices of slices"}};
   return entries;
 }
 
@@ -191,6 +192,16 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
                            const PolicyOptions& options) {
   Policy policy;
   policy.name = std::string(spec);
+  const std::string_view joint = spec.substr(0, spec.find(':'));
+  if (joint == "smartmig") {
+    const std::string file(spec.substr(std::min(spec.size(), joint.size() + 1)));
+    if (file.empty() && spec.size() > joint.size())
+      return fail("policy smartmig: expected a file after the ':'");
+    const auto knobs = read_knobs(file);
+    if (!knobs) return pass_on(knobs);
+    policy.partitioner = make_smartmig(*knobs);
+    return policy;
+  }
   const std::size_t slash = find_slash(spec);
   if (slash == std::string_view::npos) {
     if (spec == "greedy") {

@@ -217,6 +217,7 @@ void Engine::partition() {
     if (seen.everything_ready()) state_.drop_all_awaiting();
     decide_layouts(policy_, seen, decision_);
     carry_out(decision_);
+    next_timer_ = policy_.partitioner->next_timer(state_.now());
   }
   settle_layouts();
 }
@@ -229,7 +230,8 @@ void Engine::partition(const Decision& layouts) {
 
 void Engine::settle_layouts() {
   settle_dirty();
-  if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0) {
+  if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0 &&
+      !policy_.partitioner->stops_jobs()) {
     View seen = view();
     decision_.clear();
     displace(seen, displacement_, decision_);

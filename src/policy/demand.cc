@@ -1,0 +1,61 @@
+#include "policy/demand.h"
+
+#include <cmath>
+
+#include "workload/generator.h"
+
+namespace smartmig {
+namespace {
+
+constexpr double kMemoryMin = 45;
+// Until enough was seen: a load of .3 that weighs like the first quarter of an hour.
+constexpr double kPriorLoad = 0.3;
+constexpr double kPriorWeight = 0.3;
+constexpr double kAheadHours = 0.3;
+constexpr double kBackHours = 1;
+
+}  // namespace
+
+void Demand::begin(TimeUs now) {
+  curve_ = GeneratorOptions().rate_per_minute;
+  last_us_ = now;
+  seen_ = 0;
+  work_ = weight_ = 0;
+}
+
+void Demand::observe(const View& view) {
+  const double elapsed = static_cast<double>(view.now() - last_us_) / kMinuteUs;
+  const double kept = std::exp(-elapsed / kMemoryMin);
+  last_us_ = view.now();
+  work_ *= kept;
+  weight_ = weight_ * kept + (1 - kept);
+  const Fleet& fleet = view.fleet();
+  for (; seen_ < view.arrived(); ++seen_) {
+    const Job& job = view.job(seen_);
+    const auto times = fleet.best_times(job, fleet.kinds_for(job));
+    for (int size = 0; size < kSizeCount; ++size) {
+      if (times[size] == 0) continue;
+      const double minutes = times[size] * view.job_state(seen_).estimate / kMinuteUs;
+      work_ += minutes * kSizes[size] / kMemoryMin / fleet.compute_slices();
+      break;
+    }
+  }
+}
+
+double Demand::load() const {
+  return std::log((work_ + kPriorLoad * kPriorWeight) / (weight_ + kPriorWeight));
+}
+
+double Demand::curve_at(double hour) const {
+  hour = std::fmod(hour + 24, 24);
+  const auto before = static_cast<std::size_t>(hour);
+  const double part = hour - static_cast<double>(before);
+  return curve_[before] * (1 - part) + curve_[(before + 1) % 24] * part;
+}
+
+double Demand::trend(TimeUs now) const {
+  const double hour = static_cast<double>(now % kDayUs) / kHourUs;
+  return std::log(curve_at(hour + kAheadHours) / curve_at(hour - kBackHours));
+}
+
+}  // namespace smartmig

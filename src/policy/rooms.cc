@@ -1,0 +1,315 @@
+#include "policy/rooms.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace smartmig {
+namespace {
+
+constexpr double kUnknownMin = 1;  // Until a slice is free that a job still waits for.
+
+constexpr SlotSet bit(int slot) { return SlotSet{1} << slot; }
+
+}  // namespace
+
+double Rooms::added_watts(const Board& board, int busy, int slices) const {
+  const auto& watts = board.power.busy_w;
+  const int most = board.compute_slices;
+  return watts[std::min(busy + slices, most)] - watts[std::clamp(busy, 0, most)];
+}
+
+double Rooms::make_minutes(GpuIndex gpu, int slot) const {
+  if (view_->gpu(gpu).present >> slot & 1) return 0;
+  const Board& board = view_->fleet().board(gpu);
+  const int size = size_index(board.profiles[board.slots[slot].profile].compute_slices);
+  return view_->costs().operation_scale *
+         to_min(board.times.create_us[size] + board.times.destroy_us[size]);
+}
+
+// The largest slice that could be made, and a little for every compute slice that is free.
+double Rooms::room_value(const Board& board, SlotSet used) const {
+  return largest_creatable(board, used) +
+         0.1 * (board.compute_slices - compute_slices(board, used));
+}
+
+void Rooms::look_at(GpuIndex gpu) {
+  Room& room = rooms_[gpu];
+  room.used = room.fresh = room.gone = 0;
+  room.busy = room.count = 0;
+  if (!view_->gpu(gpu).up) return;
+  const Fleet& fleet = view_->fleet();
+  const Board& board = fleet.board(gpu);
+  room.used = view_->slots_in_use(gpu);
+  for (SlotSet rest = room.used; rest; rest &= rest - 1) {
+    const int slot = std::countr_zero(rest);
+    const SliceId id = fleet.slice_at(gpu, board.slots[slot].start);
+    const SliceState& slice = view_->slice(id);
+    Occupant occupant;
+    occupant.slot = static_cast<std::uint8_t>(slot);
+    occupant.slices =
+        static_cast<std::uint8_t>(board.profiles[board.slots[slot].profile].compute_slices);
+    occupant.until = kUnknownMin;
+    if (slice.job != kNone && slice.slot == slot) {
+      occupant.until = view_->job_state(slice.job).status == JobStatus::kSaving
+                           ? to_min(slice.end_us - view_->now())
+                           : to_min(std::max<TimeUs>(0, slice.begin_us - view_->now()) +
+                                    view_->remaining_us(slice.job, slice.kind));
+      if (view_->is_awaited(gpu, slot)) occupant.until += kUnknownMin;
+      if (stoppable_at_[id] != kNone) {
+        const Stoppable& running = stoppable_[stoppable_at_[id]];
+        const Candidate& candidate = *running.candidate;
+        const int held = candidate.held;
+        // One that would get less now is missed less.
+        const double back = candidate.size >= held ? terms_.back
+                            : candidate.size >= 0  ? terms_.back / 2
+                                                   : 0;
+        occupant.stoppable = stoppable_at_[id];
+        occupant.save = running.save;
+        occupant.loss = terms_.stop +
+                        late_minutes(back + running.save + running.restore, candidate.minutes[held],
+                                     candidate.slack) -
+                        late_minutes(0, candidate.minutes[held], candidate.slack);
+      }
+    }
+    room.busy = static_cast<std::uint8_t>(room.busy + occupant.slices);
+    SM_CHECK(room.count < room.occupants.size());
+    room.occupants[room.count++] = occupant;
+  }
+}
+
+void Rooms::begin(const View& view, const RoomTerms& terms, std::span<const Stoppable> stoppable) {
+  view_ = &view;
+  terms_ = terms;
+  stoppable_ = stoppable;
+  const Fleet& fleet = view.fleet();
+  rooms_.resize(fleet.gpu_count());
+  changed_.clear();
+  stoppable_at_.resize(fleet.slice_count(), kNone);
+  for (std::uint32_t i = 0; i < stoppable.size(); ++i)
+    stoppable_at_[view.job_state(stoppable[i].job).slice] = i;
+  for (auto& ways : lists_) {
+    for (auto& list : ways) list.clear();
+  }
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
+    look_at(gpu);
+    if (view.gpu(gpu).up) list_options(gpu);
+  }
+  for (const Stoppable& running : stoppable)
+    stoppable_at_[view.job_state(running.job).slice] = kNone;
+  trim();
+}
+
+void Rooms::trim() {
+  for (auto& ways : lists_) {
+    for (auto& list : ways) {
+      if (list.size() <= kInView) continue;
+      std::nth_element(list.begin(), list.begin() + kInView, list.end(),
+                       [](const Option& a, const Option& b) {
+                         return a.key != b.key ? a.key < b.key : a.gpu < b.gpu;
+                       });
+      list.resize(kInView);
+    }
+  }
+}
+
+// What it means to use this slot in this way; false: not possible.
+bool Rooms::option_at(GpuIndex gpu, int size, int slot, Way way, Option& option) const {
+  const Room& room = rooms_[gpu];
+  const Board& board = view_->fleet().board(gpu);
+  const SlotSet conflicts = board.conflicts[slot];
+  SlotSet stopped = 0;
+  double until = 0;
+  double save = 0;
+  int freed = 0;
+  option = {gpu, static_cast<std::uint8_t>(slot), static_cast<std::uint8_t>(size), way, 0, 0, 0, 0,
+            0};
+  for (int i = 0; i < room.count; ++i) {
+    const Occupant& occupant = room.occupants[i];
+    if (!(conflicts >> occupant.slot & 1)) continue;
+    if (way == Way::kFree) return false;
+    until = std::max(until, occupant.until);
+    if (way == Way::kWait) continue;
+    if (occupant.stoppable == kNone) return false;
+    stopped |= bit(occupant.slot);
+    option.loss += occupant.loss;
+    save = std::max(save, occupant.save);
+    freed += occupant.slices;
+  }
+  if (way != Way::kFree && until == 0) return false;  // It is free.
+  const int slices = kSizes[size];
+  option.start = make_minutes(gpu, slot);
+  switch (way) {
+    case Way::kFree:
+      if (!can_add(board, room.used, slot)) return false;
+      option.room = room_value(board, room.used) - room_value(board, room.used | bit(slot));
+      option.watts = added_watts(board, room.busy, slices);
+      option.key = terms_.room * option.room + option.start + terms_.energy * option.watts;
+      break;
+    case Way::kWait:
+      option.start = (option.start + until) * terms_.distrust;
+      option.watts = added_watts(board, 0, board.compute_slices) / board.compute_slices * slices;
+      option.key = option.start;
+      break;
+    case Way::kStop:
+      if (!can_add(board, room.used & ~stopped, slot)) return false;
+      option.start += save;
+      option.watts = added_watts(board, room.busy - freed, slices);
+      option.key = option.loss;
+      break;
+  }
+  return true;
+}
+
+// The GPU's best slot for each size and way.
+void Rooms::list_options(GpuIndex gpu) {
+  const Board& board = view_->fleet().board(gpu);
+  for (int size = 0; size < kSizeCount; ++size) {
+    const int profile = board.base_profile(kSizes[size]);
+    if (profile < 0) continue;
+    for (const Way way : {Way::kFree, Way::kWait, Way::kStop}) {
+      Option best;
+      bool found = false;
+      for (SlotSet rest = board.profile_slots[profile]; rest; rest &= rest - 1) {
+        Option option;
+        if (!option_at(gpu, size, std::countr_zero(rest), way, option)) continue;
+        if (!found || option.key < best.key) best = option, found = true;
+      }
+      if (found) lists_[size][static_cast<std::size_t>(way)].push_back(best);
+    }
+  }
+}
+
+double Rooms::cost(const Option& option, const Candidate& candidate, double restore) const {
+  const double minutes = candidate.minutes[option.size] + restore;
+  return option.loss + late_minutes(option.start, minutes, candidate.slack) +
+         terms_.energy * option.watts * minutes + terms_.room * option.room;
+}
+
+bool Rooms::find(const Candidate& candidate, int largest, bool may_wait, double restore,
+                 Option& best) const {
+  bool found = false;
+  double least = 0;
+  const Fleet& fleet = view_->fleet();
+  for (int size = 0; size <= largest; ++size) {
+    if (candidate.speed[size] == 0) continue;
+    for (std::size_t way = 0; way < (may_wait ? 3 : 1); ++way) {
+      for (const Option& option : lists_[size][way]) {
+        if (!(candidate.kinds >> fleet.kind_of_slot(option.gpu, option.slot) & 1)) continue;
+        const double cost = this->cost(option, candidate, restore);
+        if (!found || cost < least) least = cost, best = option, found = true;
+      }
+    }
+  }
+  return found;
+}
+
+void Rooms::take(const Option& option, double minutes, std::vector<JobIndex>& stops) {
+  Room& room = rooms_[option.gpu];
+  const SlotSet conflicts = view_->fleet().board(option.gpu).conflicts[option.slot];
+  if (option.way == Way::kStop) {
+    int kept = 0;
+    for (int i = 0; i < room.count; ++i) {
+      const Occupant& occupant = room.occupants[i];
+      if (!(conflicts >> occupant.slot & 1)) {
+        room.occupants[kept++] = occupant;
+        continue;
+      }
+      stops.push_back(stoppable_[occupant.stoppable].job);
+      room.used &= ~bit(occupant.slot);
+      room.gone |= bit(occupant.slot);
+      room.busy = static_cast<std::uint8_t>(room.busy - occupant.slices);
+    }
+    room.count = static_cast<std::uint8_t>(kept);
+  }
+  if (room.count < room.occupants.size()) {
+    Occupant occupant;
+    occupant.slot = option.slot;
+    occupant.until = option.start + minutes;
+    if (option.way != Way::kWait) occupant.slices = static_cast<std::uint8_t>(kSizes[option.size]);
+    room.occupants[room.count++] = occupant;
+  }
+  if (option.way != Way::kWait) {
+    room.used |= bit(option.slot);
+    room.fresh |= bit(option.slot);
+    room.busy = static_cast<std::uint8_t>(room.busy + kSizes[option.size]);
+    if (std::find(changed_.begin(), changed_.end(), option.gpu) == changed_.end())
+      changed_.push_back(option.gpu);
+  }
+  for (auto& ways : lists_) {
+    for (auto& list : ways)
+      std::erase_if(list, [&](const Option& other) { return other.gpu == option.gpu; });
+  }
+  list_options(option.gpu);
+}
+
+double Rooms::gain_of_moving(const Occupant& occupant, GpuIndex gpu) const {
+  const Stoppable& running = stoppable_[occupant.stoppable];
+  const Candidate& candidate = *running.candidate;
+  const double delay = running.save + running.restore;
+  const double now = late_minutes(0, candidate.minutes[candidate.held], candidate.slack);
+  double best = 0;
+  const Fleet& fleet = view_->fleet();
+  const auto consider = [&](int size, double start, double watts, double spared) {
+    const double minutes = candidate.minutes[size];
+    const double then = late_minutes(delay + start, minutes, candidate.slack);
+    best = std::max(best, now - then - terms_.energy * (watts - spared) * minutes);
+  };
+  for (int size = candidate.held + 1; size <= candidate.size; ++size) {
+    if (candidate.speed[size] == 0) continue;
+    for (const Option& option : lists_[size][static_cast<std::size_t>(Way::kFree)]) {
+      if (candidate.kinds >> fleet.kind_of_slot(option.gpu, option.slot) & 1)
+        consider(size, option.start, option.watts, 0);
+    }
+    // Where it is, with its own place.
+    const Board& board = fleet.board(gpu);
+    const Room& room = rooms_[gpu];
+    const int profile = board.base_profile(kSizes[size]);
+    if (profile < 0) continue;
+    SlotSet blocked = 0;
+    for (int i = 0; i < room.count; ++i) {
+      if (room.occupants[i].slot != occupant.slot) blocked |= bit(room.occupants[i].slot);
+    }
+    for (SlotSet rest = board.profile_slots[profile]; rest; rest &= rest - 1) {
+      const int slot = std::countr_zero(rest);
+      if (board.conflicts[slot] & blocked) continue;
+      const int busy = room.busy - occupant.slices;
+      consider(size, make_minutes(gpu, slot), added_watts(board, busy, kSizes[size]),
+               added_watts(board, busy, occupant.slices));
+      break;
+    }
+  }
+  return best;
+}
+
+JobIndex Rooms::worth_moving(double gain) const {
+  JobIndex job = kNone;
+  std::size_t looks = 0;
+  for (GpuIndex gpu = 0; gpu < rooms_.size() && looks < kMoveLooks; ++gpu) {
+    const Room& room = rooms_[gpu];
+    for (int i = 0; i < room.count; ++i) {
+      const Occupant& occupant = room.occupants[i];
+      if (occupant.stoppable == kNone) continue;
+      const Candidate& candidate = *stoppable_[occupant.stoppable].candidate;
+      if (candidate.size <= candidate.held) continue;
+      ++looks;
+      const double found = gain_of_moving(occupant, gpu);
+      if (found > gain) gain = found, job = candidate.job;
+    }
+  }
+  return job;
+}
+
+void Rooms::add_repartitions(std::vector<Repartition>& repartitions) const {
+  for (const GpuIndex gpu : changed_) {
+    const Board& board = view_->fleet().board(gpu);
+    const Room& room = rooms_[gpu];
+    const SlotSet present = view_->gpu(gpu).target;
+    SlotSet target = room.fresh | (room.used & present);
+    for (SlotSet rest = present & ~target & ~room.gone; rest; rest &= rest - 1) {
+      if (can_add(board, target, std::countr_zero(rest))) target |= rest & -rest;
+    }
+    if (target != present) repartitions.push_back({gpu, target});
+  }
+}
+
+}  // namespace smartmig

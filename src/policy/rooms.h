@@ -1,0 +1,103 @@
+// Where a job can go while others run: slices that are free or can be made at once, those that will
+// be, and those that a running job would have to leave. For `smartmig` where moves cost
+// (docs/model/smartmig.md). Times are in minutes from now, values in job-minutes of tardiness.
+//
+// On large fleets only the most promising GPUs for each size and way are kept in view, so that
+// placing one job costs the same at any size of fleet.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "fleet/view.h"
+#include "policy/award.h"
+
+namespace smartmig {
+
+// What a choice weighs.
+struct RoomTerms {
+  double energy = 0;    // Of a watt-minute.
+  double room = 0;      // Of room for a slice one compute slice larger.
+  double distrust = 1;  // Times the time until a running job makes room.
+  double stop = 0;      // Of a stop, beside its delay.
+  double back = 0;      // Until a stopped job runs again.
+};
+
+class Rooms {
+ public:
+  enum class Way : std::uint8_t { kFree, kWait, kStop };
+  struct Option {
+    GpuIndex gpu = 0;
+    std::uint8_t slot = 0;
+    std::uint8_t size = 0;
+    Way way = Way::kFree;
+    double start = 0;  // Until it can begin.
+    double loss = 0;   // Of the jobs that would be stopped.
+    double room = 0;   // What is lost of it.
+    double watts = 0;  // Added.
+    double key = 0;    // Less is more promising.
+  };
+  struct Stoppable {
+    JobIndex job = 0;
+    const Candidate* candidate = nullptr;
+    double save = 0;
+    double restore = 0;
+  };
+
+  // Looks at the whole fleet. `stoppable` are running jobs, in the order of view.running().
+  void begin(const View& view, const RoomTerms& terms, std::span<const Stoppable> stoppable);
+  // The cheapest way for the job at no more than `largest`; false: there is none. Without
+  // `may_wait` only what is free. `restore` comes before it makes progress.
+  bool find(const Candidate& candidate, int largest, bool may_wait, double restore,
+            Option& best) const;
+  // Does it: what must stop goes to `stops`. A job that waits only keeps others from counting on
+  // its place.
+  void take(const Option& option, double minutes, std::vector<JobIndex>& stops);
+  // The running job that gains most, and at least `gain`, if it is stopped and started again on a
+  // larger slice that is free; kNone: there is none.
+  JobIndex worth_moving(double gain) const;
+  // New targets of the GPUs that changed.
+  void add_repartitions(std::vector<Repartition>& repartitions) const;
+
+ private:
+  static constexpr std::size_t kInView = 64;      // GPUs for each size and way.
+  static constexpr std::size_t kMoveLooks = 256;  // Running jobs looked at for a move.
+  struct Occupant {
+    double until = 0;
+    double loss = 0;
+    double save = 0;
+    std::uint32_t stoppable = kNone;  // Index; kNone: it stays to its end.
+    std::uint8_t slot = 0;
+    std::uint8_t slices = 0;  // Compute; 0 for one that only waits.
+  };
+  struct Room {
+    SlotSet used = 0;   // By occupants that are there or are to start.
+    SlotSet fresh = 0;  // To start now.
+    SlotSet gone = 0;   // Stopped.
+    std::uint8_t busy = 0;
+    std::uint8_t count = 0;
+    std::array<Occupant, 24> occupants;
+  };
+  using Lists = std::array<std::array<std::vector<Option>, 3>, kSizeCount>;
+
+  void look_at(GpuIndex gpu);
+  void list_options(GpuIndex gpu);
+  void trim();
+  bool option_at(GpuIndex gpu, int size, int slot, Way way, Option& option) const;
+  double cost(const Option& option, const Candidate& candidate, double restore) const;
+  double make_minutes(GpuIndex gpu, int slot) const;
+  double room_value(const Board& board, SlotSet used) const;
+  double added_watts(const Board& board, int busy, int slices) const;
+  double gain_of_moving(const Occupant& occupant, GpuIndex gpu) const;
+
+  const View* view_ = nullptr;
+  RoomTerms terms_;
+  std::span<const Stoppable> stoppable_;
+  std::vector<Room> rooms_;
+  std::vector<GpuIndex> changed_;
+  std::vector<std::uint32_t> stoppable_at_;  // By slice.
+  Lists lists_;
+};
+
+}  // namespace smartmig

@@ -1,0 +1,356 @@
+// `smartmig`, a joint policy: awards each job a size by what a slice is worth to it, with the price
+// of slices learned, then packs the sizes where moves are free, or works its way there around what
+// runs where they cost (docs/model/smartmig.md).
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "policy/demand.h"
+#include "policy/packing.h"
+#include "policy/partitioners.h"
+#include "policy/rooms.h"
+
+namespace smartmig {
+namespace {
+
+class Smartmig : public Partitioner {
+ public:
+  explicit Smartmig(const SmartmigKnobs& knobs) : knobs_(knobs) {}
+  std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Smartmig>(*this); }
+  bool stops_jobs() const override { return true; }
+  TimeUs next_timer(TimeUs now) const override {
+    return next_save_end_us_ > now ? next_save_end_us_ : kNever;
+  }
+
+  void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
+    demand_.begin(view.now());
+    packing_.begin(view.fleet());
+    next_save_end_us_ = kNever;
+    whole_gpus(view.fleet(), layouts);
+  }
+
+  void decide(View& view, Decision& decision) override {
+    demand_.observe(view);
+    const double backlog =
+        std::log((static_cast<double>(view.jobs_in_system()) + 1) / view.fleet().compute_slices());
+    const bool free_moves = view.everything_ready();
+    const Knobs& knobs = free_moves ? knobs_.free_moves : knobs_.costly_moves;
+    award_.begin(knobs, backlog, demand_.load(), demand_.trend(view.now()), !free_moves);
+    collect_ready(view);
+    if (free_moves) {
+      award_.give(candidates_, slices_up(view));
+      pack(view);
+      fill();
+      emit(view, decision);
+    } else {
+      decide_around_what_runs(view, knobs, backlog, decision);
+    }
+  }
+
+ private:
+  void collect_ready(const View& view) {
+    candidates_.clear();
+    Candidate candidate;
+    for (const State::Group& group : view.groups()) {
+      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor);
+           group.queue.advance(cursor)) {
+        if (award_.weigh(view, group.queue.at(cursor).job, group.kinds, -1, candidate))
+          candidates_.push_back(candidate);
+      }
+    }
+  }
+
+  static int slices_up(const View& view) {
+    int slices = 0;
+    for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu) {
+      if (view.gpu(gpu).up) slices += view.fleet().board(gpu).compute_slices;
+    }
+    return slices;
+  }
+
+  // --- moves are free: everything is packed anew
+
+  // The boards on whose slices of that size the job runs.
+  std::uint32_t boards_for(const Candidate& candidate, int size) const {
+    std::uint32_t boards = 0;
+    for (std::size_t board = 0; board < base_kinds_.size(); ++board) {
+      const KindIndex kind = base_kinds_[board][size];
+      if (kind != kNoKind && candidate.kinds >> kind & 1) boards |= 1u << board;
+    }
+    return boards;
+  }
+
+  void find_base_kinds(const Fleet& fleet) {
+    base_kinds_.resize(fleet.boards().size());
+    for (auto& kinds : base_kinds_) kinds.fill(kNoKind);
+    for (std::size_t k = 0; k < fleet.kinds().size(); ++k) {
+      const SliceKind& kind = fleet.kinds()[k];
+      if (kind.base) base_kinds_[kind.board][kind.size] = static_cast<KindIndex>(k);
+    }
+  }
+
+  // Largest first, the weightier first among equals; what fits nowhere is cut to the next smaller
+  // size.
+  void pack(const View& view) {
+    find_base_kinds(view.fleet());
+    gpus_.assign(view.fleet().boards().size(), 0);
+    for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu)
+      gpus_[view.fleet().board_index(gpu)] += view.gpu(gpu).up;
+    packing_.clear(gpus_);
+    order_.clear();
+    for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
+      if (candidates_[i].size >= 0) order_.push_back(i);
+    }
+    std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const Candidate& x = candidates_[a];
+      const Candidate& y = candidates_[b];
+      return x.size != y.size ? x.size > y.size : weightier(x, y);
+    });
+    for (const std::uint32_t i : order_) {
+      Candidate& candidate = candidates_[i];
+      while (candidate.size >= 0 && !pack_one(i, candidate.size)) --candidate.size;
+    }
+  }
+  bool pack_one(std::uint32_t i, int size) {
+    const Candidate& candidate = candidates_[i];
+    return candidate.speed[size] > 0 && packing_.add(i, size, boards_for(candidate, size));
+  }
+  static bool weightier(const Candidate& a, const Candidate& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.job < b.job;
+  }
+
+  // What no layout had room for leaves slices over: waiting jobs get them, then jobs on the same
+  // GPU grow into them, which costs hardly any power.
+  void fill() {
+    const int unused = packing_.unused();
+    if (unused == 0) return;
+    order_.clear();
+    for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
+      if (candidates_[i].size < 0) order_.push_back(i);
+    }
+    const auto some = order_.begin() + std::min<std::ptrdiff_t>(unused, std::ssize(order_));
+    std::partial_sort(order_.begin(), some, order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return weightier(candidates_[a], candidates_[b]);
+    });
+    for (auto at = order_.begin(); at != some; ++at) {
+      for (int size = 0; size < kSizeCount && candidates_[*at].size < 0; ++size) {
+        if (pack_one(*at, size)) candidates_[*at].size = static_cast<std::int8_t>(size);
+      }
+    }
+    for (Packing::Bin& bin : packing_.bins()) grow(bin);
+  }
+
+  void grow(Packing::Bin& bin) {
+    Contents& contents = packing_.contents();
+    while (contents[bin.kind].unused > 0) {
+      double best = 0;
+      Packing::Item* grows = nullptr;
+      int to = -1;
+      for (int i = 0; i < bin.count; ++i) {
+        const Candidate& candidate = candidates_[bin.items[i].what];
+        const int from = bin.items[i].size;
+        for (int size = from + 1; size < kSizeCount; ++size) {
+          if (candidate.speed[size] <= candidate.speed[from] ||
+              contents.changed(bin.kind, from, size) < 0 ||
+              !(boards_for(candidate, size) >> contents[bin.kind].board & 1))
+            continue;
+          const double density = award_.density(candidate, from, size);
+          if (density > best) best = density, grows = &bin.items[i], to = size;
+        }
+      }
+      if (!grows) return;
+      bin.kind = contents.changed(bin.kind, grows->size, to);
+      grows->size = static_cast<std::int8_t>(to);
+    }
+  }
+
+  // Bins become GPUs: first those that have the layout already.
+  void emit(const View& view, Decision& decision) {
+    const Fleet& fleet = view.fleet();
+    Contents& contents = packing_.contents();
+    others_.resize(fleet.boards().size());
+    for (auto& gpus : others_) gpus.clear();
+    for (auto& bins : wanted_) bins.clear();
+    if (wanted_.size() < contents.size()) wanted_.resize(contents.size());
+    for (std::uint32_t b = 0; b < packing_.bins().size(); ++b)
+      wanted_[static_cast<std::size_t>(packing_.bins()[b].kind)].push_back(b);
+    decision.whole = true;
+    for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
+      if (!view.gpu(gpu).up) continue;
+      const std::uint8_t board = fleet.board_index(gpu);
+      const int kind = contents.of(board, view.gpu(gpu).target);
+      if (kind < 0 || static_cast<std::size_t>(kind) >= wanted_.size() || wanted_[kind].empty()) {
+        others_[board].push_back(gpu);
+        continue;
+      }
+      emit_bin(view, gpu, packing_.bins()[wanted_[kind].back()], decision);
+      wanted_[kind].pop_back();
+    }
+    for (auto& bins : wanted_) {
+      for (const std::uint32_t b : bins) {
+        const Packing::Bin& bin = packing_.bins()[b];
+        auto& gpus = others_[contents[bin.kind].board];
+        SM_CHECK(!gpus.empty());
+        emit_bin(view, gpus.back(), bin, decision);
+        gpus.pop_back();
+      }
+    }
+  }
+
+  void emit_bin(const View& view, GpuIndex gpu, const Packing::Bin& bin, Decision& decision) {
+    const Fleet& fleet = view.fleet();
+    const Board& board = fleet.board(gpu);
+    const std::size_t before = decision.repartitions.size();
+    aim_at(view, gpu, packing_.contents()[bin.kind].set, decision);
+    SlotSet open = decision.repartitions.size() > before ? decision.repartitions.back().target
+                                                         : view.gpu(gpu).target;
+    const auto start = [&](const Packing::Item& item, int slot) {
+      open &= ~(SlotSet{1} << slot);
+      decision.starts.push_back({candidates_[item.what].job,
+                                 fleet.slice_at(gpu, board.slots[slot].start),
+                                 static_cast<std::uint8_t>(slot)});
+    };
+    // Who is on such a slice already stays.
+    std::uint32_t placed = 0;
+    for (int i = 0; i < bin.count; ++i) {
+      const JobState& job = view.job_state(candidates_[bin.items[i].what].job);
+      if (job.status != JobStatus::kRunning || fleet.gpu_of(job.slice) != gpu) continue;
+      const int slot = view.slice(job.slice).slot;
+      if (!(open >> slot & 1) ||
+          board.slots[slot].profile != board.base_profile(kSizes[bin.items[i].size]))
+        continue;
+      start(bin.items[i], slot);
+      placed |= 1u << i;
+    }
+    for (int i = 0; i < bin.count; ++i) {
+      if (placed >> i & 1) continue;
+      const int profile = board.base_profile(kSizes[bin.items[i].size]);
+      const SlotSet fitting = open & board.profile_slots[profile];
+      SM_CHECK(fitting != 0);
+      start(bin.items[i], std::countr_zero(fitting));
+    }
+  }
+
+  // --- moves cost: what runs stays unless something better pays for it
+
+  void decide_around_what_runs(View& view, const Knobs& knobs, double backlog, Decision& decision) {
+    const std::size_t waiting = candidates_.size();
+    const int slices = collect_running(view, std::exp(get(knobs, Knob::kLeastRun)));
+    award_.give(candidates_, slices);
+    find_stoppable(view, waiting);
+    RoomTerms terms;
+    terms.energy = std::exp(get(knobs, Knob::kEnergy));
+    terms.room = std::exp(get(knobs, Knob::kRoom));
+    terms.distrust = std::exp(get(knobs, Knob::kDistrust));
+    terms.stop = std::exp(get(knobs, Knob::kStop));
+    terms.back = std::exp(get(knobs, Knob::kBack) + get(knobs, Knob::kBackBacklog) * backlog);
+    rooms_.begin(view, terms, stoppable_);
+    start_waiting(view, waiting, decision);
+    if (view.preemption() == Preemption::kCheckpoint) {
+      const JobIndex job = rooms_.worth_moving(std::exp(get(knobs, Knob::kMoveGain)));
+      if (job != kNone) decision.stops.push_back(job);
+    }
+    rooms_.add_repartitions(decision.repartitions);
+    note_saves(view, decision);
+  }
+
+  // Adds the running jobs that may be stopped; returns the slices that they and the waiting jobs
+  // can have.
+  int collect_running(const View& view, double least_run_min) {
+    const Fleet& fleet = view.fleet();
+    int slices = slices_up(view);
+    Candidate candidate;
+    for (const SliceId id : view.running()) {
+      const SliceState& slice = view.slice(id);
+      const JobState& state = view.job_state(slice.job);
+      const bool stoppable = view.preemption() == Preemption::kCheckpoint && !slice.doomed &&
+                             slice.phase == SlicePhase::kReady &&
+                             state.status == JobStatus::kRunning &&
+                             is_preemptible(view.job(slice.job)) &&
+                             to_min(view.now() - slice.begin_us) >= least_run_min &&
+                             !view.is_awaited(fleet.gpu_of(id), slice.slot);
+      if (stoppable && award_.weigh(view, slice.job, fleet.kinds_for(view.job(slice.job)),
+                                    fleet.kinds()[slice.kind].size, candidate)) {
+        candidates_.push_back(candidate);
+      } else {
+        slices -= fleet.kinds()[slice.kind].compute;
+      }
+    }
+    return slices;
+  }
+
+  void find_stoppable(const View& view, std::size_t waiting) {
+    stoppable_.clear();
+    for (std::size_t i = waiting; i < candidates_.size(); ++i) {
+      const Job& job = view.job(candidates_[i].job);
+      stoppable_.push_back({candidates_[i].job, &candidates_[i],
+                            to_min(view.costs().checkpoint_us(job)),
+                            to_min(view.costs().restore_us(job))});
+    }
+  }
+
+  // Those with an award first, the weightier first; one without takes only what nobody wants.
+  void start_waiting(const View& view, std::size_t waiting, Decision& decision) {
+    constexpr int kPatience = 64;  // Jobs in a row that find no place now.
+    order_.resize(waiting);
+    for (std::uint32_t i = 0; i < waiting; ++i) order_[i] = i;
+    std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const Candidate& x = candidates_[a];
+      const Candidate& y = candidates_[b];
+      return (x.size >= 0) != (y.size >= 0) ? x.size >= 0 : weightier(x, y);
+    });
+    int in_vain = 0;
+    for (auto at = order_.begin(); at != order_.end() && in_vain < kPatience; ++at) {
+      const Candidate& candidate = candidates_[*at];
+      const bool awarded = candidate.size >= 0;
+      const Job& job = view.job(candidate.job);
+      const double restore =
+          view.left(candidate.job) < 1 ? to_min(view.costs().restore_us(job)) : 0;
+      Rooms::Option option;
+      ++in_vain;
+      if (!rooms_.find(candidate, awarded ? candidate.size : kSizeCount - 1, awarded, restore,
+                       option))
+        continue;
+      rooms_.take(option, candidate.minutes[option.size] + restore, decision.stops);
+      if (option.way == Rooms::Way::kWait) continue;
+      in_vain = 0;
+      const Board& board = view.fleet().board(option.gpu);
+      decision.starts.push_back({candidate.job,
+                                 view.fleet().slice_at(option.gpu, board.slots[option.slot].start),
+                                 option.slot});
+    }
+  }
+
+  // A job that was stopped is ready again when it has saved; that is no event, so a timer is
+  // needed.
+  void note_saves(const View& view, const Decision& decision) {
+    if (next_save_end_us_ <= view.now()) next_save_end_us_ = kNever;
+    for (const JobIndex job : decision.stops) {
+      next_save_end_us_ =
+          std::min(next_save_end_us_, view.now() + view.costs().checkpoint_us(view.job(job)));
+    }
+  }
+
+  SmartmigKnobs knobs_;
+  Demand demand_;
+  Award award_;
+  Packing packing_;
+  Rooms rooms_;
+  TimeUs next_save_end_us_ = kNever;
+
+  std::vector<Candidate> candidates_;
+  std::vector<std::uint32_t> order_;
+  std::vector<GpuIndex> gpus_;                 // Up, by board.
+  std::vector<std::vector<GpuIndex>> others_;  // By board: up, with a layout that is not wanted.
+  std::vector<std::array<KindIndex, kSizeCount>> base_kinds_;  // By board.
+  std::vector<std::vector<std::uint32_t>> wanted_;             // Bins, by kind.
+  std::vector<Rooms::Stoppable> stoppable_;
+};
+
+}  // namespace
+
+std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs) {
+  return std::make_unique<Smartmig>(knobs);
+}
+
+}  // namespace smartmig
