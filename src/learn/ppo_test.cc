@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "learn/toy_environment.h"
 
@@ -171,6 +172,27 @@ TEST(Ppo, RefusesACheckpointOfOtherSettings) {
   odd.put("counts", std::vector<std::int64_t>{3, 0, 0});
   EXPECT_EQ(ppo.resume(odd, "c").error().message,
             "c: counts: iteration 3 does not begin a block of 8");
+}
+
+// A bandit that now and then pays what no float holds.
+struct OverflowTask : BanditTask {
+  static float step(Situation& s, const std::uint16_t* counts, Random& random, bool& ended) {
+    const float reward = BanditTask::step(s, counts, random, ended);
+    return random.below(50) ? reward : std::numeric_limits<float>::infinity();
+  }
+};
+
+TEST(Ppo, KeepsItsWeightsFiniteWhereRewardsAreNot) {
+  PpoSettings settings = bandit_settings();
+  settings.steps = 2048;
+  settings.reward_limit = 0;
+  settings.normalise_advantages = false;
+  settings.scale_rewards = false;
+  const Trained trained = train<OverflowTask>(settings, 1);
+  std::int64_t skipped = 0;
+  for (const PpoProgress& row : trained.curve) skipped += row.skipped;
+  EXPECT_GT(skipped, 0);
+  for (float x : trained.parameters) ASSERT_TRUE(std::isfinite(x));
 }
 
 TEST(Ppo, StopsItsEpochsWhereTheDivergenceIsOverTheLimit) {
