@@ -33,12 +33,12 @@ def spread(values, scale=1.0, digits=2):
 
 
 def instructions_per_event(*command):
-    """Inside Engine::step only; None without valgrind."""
+    """Inside Engine::run only; None without valgrind."""
     if not shutil.which("valgrind"):
         return None
     with tempfile.NamedTemporaryFile() as out:
         result = subprocess.run(
-            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", "--toggle-collect=*Engine::step*",
+            ["valgrind", "--tool=callgrind", f"--callgrind-out-file={out.name}", "--toggle-collect=*Engine::run*",
              *command], check=True, capture_output=True, text=True)
         events = json.loads(result.stdout.strip().splitlines()[-1])["events"]
         total = re.search(r"^(?:totals|summary): (\d+)", open(out.name).read(), re.MULTILINE)

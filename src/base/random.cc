@@ -36,8 +36,6 @@ Random::Random(std::uint64_t seed, std::string_view stream, std::uint64_t number
   for (auto& word : state_) word = splitmix(x);
 }
 
-Random::Random(const State& state) : state_(state) { SM_CHECK(state != State{}); }
-
 std::uint64_t Random::bits() {
   const std::uint64_t result = rotl(state_[0] + state_[3], 23) + state_[0];
   const std::uint64_t t = state_[1] << 17;

@@ -6,7 +6,6 @@
 // one thread.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -24,13 +23,8 @@ class Random {
   double normal();                            // by inversion, so that one draw costs one uniform
   double lognormal(double mu, double sigma);  // exp(mu + sigma * normal())
 
-  // Where the stream stands, to be written down and taken up again. Not all four words are 0.
-  using State = std::array<std::uint64_t, 4>;
-  const State& state() const { return state_; }
-  explicit Random(const State& state);
-
  private:
-  State state_;
+  std::uint64_t state_[4];
 };
 
 // The standard normal quantile (Wichura 1988, AS 241, about 1e-16 relative); 0 < p < 1.

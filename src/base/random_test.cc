@@ -36,13 +36,6 @@ TEST(Random, SeedNameAndNumberEachGiveAnotherStream) {
   EXPECT_NE(one, draws(Random(1, "a", 2), 4));
 }
 
-TEST(Random, GoesOnFromAStateThatWasWrittenDown) {
-  Random random(7, "state");
-  random.bits();
-  const Random taken_up(random.state());
-  EXPECT_EQ(draws(taken_up, 4), draws(random, 4));
-}
-
 TEST(Random, UniformStaysInItsRange) {
   Random random(3, "uniform");
   double sum = 0;

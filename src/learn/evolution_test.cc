@@ -59,18 +59,19 @@ std::int64_t evaluations_until(const Score& score, std::size_t n, double at, dou
   return 0;
 }
 
-// Evaluations in the order of Hansen's tables for 10 numbers: about 1,800, 6,000 and 6,000.
+// Evaluations as Hansen reports them for 10 numbers: about 1,800, 6,000 and 6,000, the ellipsoid a
+// third less with negative weights.
 TEST(CmaEs, SolvesTheUsualProblemsInTheUsualEffort) {
   for (bool active : {true, false}) {
     const auto on_sphere = evaluations_until(sphere, 10, 1, 1e-10, active);
     EXPECT_GT(on_sphere, 300);
-    EXPECT_LT(on_sphere, 3000) << active;
+    EXPECT_LT(on_sphere, 2200) << active;
     const auto on_ellipsoid = evaluations_until(turned_ellipsoid, 10, 1, 1e-10, active);
     EXPECT_GT(on_ellipsoid, 300);
-    EXPECT_LT(on_ellipsoid, 9000) << active;
+    EXPECT_LT(on_ellipsoid, active ? 5200 : 7500) << active;
     const auto on_rosenbrock = evaluations_until(rosenbrock, 10, 0, 1e-10, active);
     EXPECT_GT(on_rosenbrock, 300);
-    EXPECT_LT(on_rosenbrock, 12'000) << active;
+    EXPECT_LT(on_rosenbrock, 7500) << active;
   }
 }
 
@@ -164,7 +165,7 @@ TEST(OpenEs, WalksDownhillInManyNumbers) {
   OpenEs search(settings, start);
   WorkerPool pool(1);
   while (!search.done()) search.step(sphere, pool);
-  EXPECT_LT(sphere(search.parameters(), 0), 25);
+  EXPECT_LT(sphere(search.parameters(), 0), 6);
 }
 
 TEST(Evolution, ScoresEverySampleOnceAndNamesTheGeneration) {

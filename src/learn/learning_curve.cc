@@ -9,7 +9,7 @@ namespace smartmig {
 std::string curve_csv(std::span<const PpoProgress> rows) {
   std::string out =
       "iteration,steps,episodes,mean_return,mean_et,policy_loss,value_loss,entropy,kl,"
-      "clip_fraction,explained_variance,gradient_length,learning_rate\n";
+      "clip_fraction,explained_variance,gradient_length,skipped,learning_rate\n";
   for (const PpoProgress& r : rows) {
     fmt::format_to(std::back_inserter(out), "{},{},{},", r.iteration, r.steps, r.episodes);
     // Nothing is known of the mean where no episode ended.
@@ -18,9 +18,9 @@ std::string curve_csv(std::span<const PpoProgress> rows) {
     } else {
       out += ",,";
     }
-    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{}\n", r.policy_loss,
+    fmt::format_to(std::back_inserter(out), "{},{},{},{},{},{},{},{},{}\n", r.policy_loss,
                    r.value_loss, r.entropy, r.kl, r.clip_fraction, r.explained_variance,
-                   r.gradient_length, r.learning_rate);
+                   r.gradient_length, r.skipped, r.learning_rate);
   }
   return out;
 }

@@ -18,9 +18,9 @@ TEST(LearningCurve, HasARowForEachIterationAndNoMeanWithoutEpisodes) {
   second.mean_et = 0.25;
   EXPECT_EQ(curve_csv(std::vector{first, second}),
             "iteration,steps,episodes,mean_return,mean_et,policy_loss,value_loss,entropy,kl,"
-            "clip_fraction,explained_variance,gradient_length,learning_rate\n"
-            "1,8192,0,,,0,0,0,0.0625,0,0,0,0\n"
-            "2,8192,3,-1.5,0.25,0,0,0,0.0625,0,0,0,0\n");
+            "clip_fraction,explained_variance,gradient_length,skipped,learning_rate\n"
+            "1,8192,0,,,0,0,0,0.0625,0,0,0,0,0\n"
+            "2,8192,3,-1.5,0.25,0,0,0,0.0625,0,0,0,0,0\n");
 }
 
 TEST(LearningCurve, HasARowForEachGeneration) {

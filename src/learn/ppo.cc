@@ -165,8 +165,14 @@ Ppo::Epoch Ppo::run_epoch(const PpoLossWeights& weights, double learning_rate) {
       for (std::size_t i = 0; i < gradient_.size(); ++i) gradient_[i] += lane.gradient[i];
       epoch.sums.add(lane.sums);
     }
-    epoch.gradient_length += clip_gradient(gradient_, settings_.gradient_limit);
+    const double length = clip_gradient(gradient_, settings_.gradient_limit);
     ++epoch.minibatches;
+    // One row that overflowed must not end the training: the weights stay finite.
+    if (!std::isfinite(length)) {
+      ++epoch.skipped;
+      continue;
+    }
+    epoch.gradient_length += length;
     state_.adam.step(state_.network.parameters(), gradient_, learning_rate);
   }
   return epoch;
@@ -204,6 +210,7 @@ PpoProgress Ppo::iterate() {
     for (std::size_t i = order_.size(); i > 1; --i)
       std::swap(order_[i - 1], order_[shuffle.below(i)]);
     epoch = run_epoch(loss_weights, row.learning_rate);
+    row.skipped += epoch.skipped;
     const double kl = epoch.sums.kl / epoch.sums.rows;
     if (settings_.kl_stop > 0 && kl > settings_.kl_stop) break;
   }

@@ -61,6 +61,7 @@ struct PpoProgress {
   double clip_fraction = 0;
   double explained_variance = 0;
   double gradient_length = 0;  // Before it was clipped, the mean.
+  std::int64_t skipped = 0;    // Minibatches left out because their gradient was not finite.
   double learning_rate = 0;
   double steps_per_s = 0;  // Of wall time: the one field that differs between runs.
 };
@@ -93,6 +94,7 @@ class Ppo {
     PpoLossSums sums;
     double gradient_length = 0;
     int minibatches = 0;
+    int skipped = 0;
   };
   PpoLossWeights weights() const;
   double progress() const;

@@ -1,6 +1,6 @@
-// What proximal policy optimisation can be told; the defaults are those of the published learned
-// placer (docs/model/model.md names it C). Times are counted in decisions: one step of one
-// environment.
+// What proximal policy optimisation can be told. The defaults are those of the course project that
+// learned placement (8 environments, 4096 rows, 10 epochs, the schedules and the clip), and where
+// it is silent the usual ones. Time is counted in decisions: one step of one environment.
 #pragma once
 
 #include <cstdint>

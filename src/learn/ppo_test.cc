@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "learn/toy_environment.h"
 
@@ -78,6 +79,20 @@ TEST(Ppo, LearnsWithThePenaltyToo) {
   EXPECT_LT(trained.curve.back().kl, 0.1);
 }
 
+TEST(Ppo, MovesTheWeightOfThePenaltyTowardsItsAim) {
+  PpoSettings settings = bandit_settings();
+  settings.clipped = false;
+  settings.kl_weight = 1;
+  for (const auto& [aim, expected] : {std::pair(1e-9, 8.0), std::pair(1e3, 0.125)}) {
+    settings.kl_aim = aim;
+    ToyEnvironment<BanditTask> environment(settings.environments, 3);
+    WorkerPool pool(1);
+    Ppo ppo(settings, {.hidden = {8}}, environment, pool);
+    for (int i = 0; i < 3; ++i) ppo.iterate();
+    EXPECT_EQ(ppo.state().kl_weight, expected);
+  }
+}
+
 TEST(Ppo, LearnsWithTheTwoMostLikelyOptionsOnly) {
   PpoSettings settings = tug_settings();
   settings.keep_options = 2;
@@ -107,7 +122,8 @@ TEST(Ppo, GivesTheSameBytesOnAnyNumberOfThreads) {
 TEST(Ppo, EndsInTheSameBytesWhenItIsStoppedAndTakenUp) {
   PpoSettings settings = tug_settings();
   settings.steps = 20'000;
-  settings.clipped = false;  // So that the penalty's weight has to be kept, too.
+  settings.rollout_steps = 50;  // Not a whole number of episodes: blocks end in the midst of some.
+  settings.clipped = false;     // So that the penalty's weight has to be kept, too.
   const Trained whole = train<TugTask>(settings, 1);
   WorkerPool pool(1);
   std::string bytes;
@@ -156,6 +172,27 @@ TEST(Ppo, RefusesACheckpointOfOtherSettings) {
   odd.put("counts", std::vector<std::int64_t>{3, 0, 0});
   EXPECT_EQ(ppo.resume(odd, "c").error().message,
             "c: counts: iteration 3 does not begin a block of 8");
+}
+
+// A bandit that now and then pays what no float holds.
+struct OverflowTask : BanditTask {
+  static float step(Situation& s, const std::uint16_t* counts, Random& random, bool& ended) {
+    const float reward = BanditTask::step(s, counts, random, ended);
+    return random.below(50) ? reward : std::numeric_limits<float>::infinity();
+  }
+};
+
+TEST(Ppo, KeepsItsWeightsFiniteWhereRewardsAreNot) {
+  PpoSettings settings = bandit_settings();
+  settings.steps = 2048;
+  settings.reward_limit = 0;
+  settings.normalise_advantages = false;
+  settings.scale_rewards = false;
+  const Trained trained = train<OverflowTask>(settings, 1);
+  std::int64_t skipped = 0;
+  for (const PpoProgress& row : trained.curve) skipped += row.skipped;
+  EXPECT_GT(skipped, 0);
+  for (float x : trained.parameters) ASSERT_TRUE(std::isfinite(x));
 }
 
 TEST(Ppo, StopsItsEpochsWhereTheDivergenceIsOverTheLimit) {

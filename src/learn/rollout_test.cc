@@ -56,23 +56,45 @@ TEST(Rollout, KnowsHowMuchTheValuesForetold) {
   EXPECT_NEAR(explained_variance(rollout), 0, 1e-9);
 }
 
+Rollout collected(const PpoSettings& settings, RunningNormaliser& observations) {
+  ToyEnvironment<TugTask> environment(settings.environments, 5);
+  WorkerPool pool(1);
+  Network network({.inputs = 4, .hidden = {8}, .outputs = 6});
+  Random random(1, "network");
+  network.initialise(random);
+  RunningNormaliser returns(1);
+  std::vector<float> discounted(settings.environments);
+  Rollout rollout(settings, environment);
+  Collector collector(settings, environment, pool);
+  collector.collect(network, 0, observations, returns, discounted, rollout);
+  return rollout;
+}
+
+// Each environment has a stream of its own.
+TEST(Rollout, DrawsTheSameForAnEnvironmentWhateverOthersThereAre) {
+  PpoSettings settings;
+  settings.rollout_steps = 30;
+  settings.normalise_observations = false;
+  RunningNormaliser observations(4);
+  settings.environments = 40;
+  const Rollout many = collected(settings, observations);
+  settings.environments = 32;
+  const Rollout few = collected(settings, observations);
+  for (std::size_t step = 0; step < 30; ++step) {
+    for (std::size_t i = 0; i < 32 * 6; ++i) {
+      ASSERT_EQ(many.counts[step * 40 * 6 + i], few.counts[step * 32 * 6 + i]) << step;
+    }
+  }
+}
+
 TEST(Rollout, DrawsWithinTheMaskAndKeepsWhatItDrewFrom) {
   PpoSettings settings;
   settings.environments = 40;
   settings.rollout_steps = 30;
   settings.keep_options = 2;
   settings.clipped = false;
-  ToyEnvironment<TugTask> environment(40, 5);
-  WorkerPool pool(1);
-  Network network({.inputs = 4, .hidden = {8}, .outputs = 6});
-  Random random(1, "network");
-  network.initialise(random);
   RunningNormaliser observations(4);
-  RunningNormaliser returns(1);
-  std::vector<float> discounted(40);
-  Rollout rollout(settings, environment);
-  Collector collector(settings, environment, pool);
-  collector.collect(network, 0, observations, returns, discounted, rollout);
+  const Rollout rollout = collected(settings, observations);
   EXPECT_EQ(observations.count, 1200);
   for (std::size_t line = 0; line < rollout.rows() * 2; ++line) {
     int drawn = 0;
