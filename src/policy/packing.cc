@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 
 namespace smartmig {
 namespace {
@@ -97,6 +98,7 @@ void Packing::file(std::uint32_t bin) {
       std::find(open_.begin(), open_.end(), bins_[bin].kind) == open_.end())
     open_.push_back(bins_[bin].kind);
   by_kind_[kind].push_back(bin);
+  std::push_heap(by_kind_[kind].begin(), by_kind_[kind].end(), std::greater<>());
 }
 
 bool Packing::add(std::uint32_t what, int size, std::uint32_t boards) {
@@ -106,7 +108,13 @@ bool Packing::add(std::uint32_t what, int size, std::uint32_t boards) {
   const auto consider = [&](int kind, bool is_fresh) {
     if (!(boards >> contents_[kind].board & 1)) return;
     const int next = contents_.added(kind, size);
-    if (next < 0 || (after >= 0 && contents_[next].unused >= contents_[after].unused)) return;
+    if (next < 0) return;
+    if (after >= 0) {
+      const int more = contents_[next].unused - contents_[after].unused;
+      // Of equals the GPU that was opened first, which has the larger and weightier jobs.
+      if (more > 0 || (more == 0 && (is_fresh || by_kind_[kind].front() > by_kind_[best].front())))
+        return;
+    }
     best = kind, after = next, fresh = is_fresh;
   };
   for (const int kind : open_) {
@@ -122,6 +130,7 @@ bool Packing::add(std::uint32_t what, int size, std::uint32_t boards) {
     bin = static_cast<std::uint32_t>(bins_.size());
     bins_.emplace_back().count = 0;
   } else {
+    std::pop_heap(by_kind_[best].begin(), by_kind_[best].end(), std::greater<>());
     bin = by_kind_[best].back();
     by_kind_[best].pop_back();
   }
