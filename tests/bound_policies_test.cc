@@ -82,7 +82,7 @@ TEST(Bounds, HoldWhereBoardsAreMeasuredJobByJob) {
     for (Job& job : jobs.jobs)
       job.profile = static_cast<std::uint16_t>(random.below(profiles.size()));
     SCOPED_TRACE(day);
-    for (const char* policy : {"none/edf", "count/cedf", "greedy"})
+    for (const char* policy : {"none/edf", "count/cedf", "greedy", "smartmig"})
       expect_bounded(settings, policy, jobs, 30);
   }
 }

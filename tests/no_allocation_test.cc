@@ -82,11 +82,12 @@ INSTANTIATE_TEST_SUITE_P(Placers, NoAllocation, testing::ValuesIn(placer_names()
                            return name;
                          });
 
-TEST(NoAllocationWhileLayoutsChange, UnderCountAndGreedy) {
+TEST(NoAllocationWhileLayoutsChange, UnderPoliciesThatChangeThem) {
   for (const Preemption preemption :
        {Preemption::kFree, Preemption::kCheckpoint, Preemption::kOff}) {
     EXPECT_EQ(allocations_when_warm("count/cedf", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("greedy", preemption), 0) << to_string(preemption);
+    EXPECT_EQ(allocations_when_warm("smartmig", preemption), 0) << to_string(preemption);
   }
 }
 

@@ -93,6 +93,12 @@ std::vector<std::string> policy_kinds() {
   return kinds;
 }
 
+std::vector<std::string> reference_kinds() {
+  std::vector<std::string> kinds = policy_kinds();
+  std::erase(kinds, "smartmig");
+  return kinds;
+}
+
 RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_view policy_kind) {
   Random random(seed, "random case", number);
   RandomCase result;

@@ -124,6 +124,7 @@ void read_evolution(TomlFields& fields, EvolutionRecipe& out) {
   fields.boolean("active", out.settings.active);
   fields.number("learning_rate", out.settings.learning_rate, 0, 1e3);
   fields.integer("days_per_generation", out.days_per_generation, 1, 100'000);
+  fields.texts("cases", out.cases);
   fields.numbers("start", out.start, -1e12, 1e12);
   fields.numbers("scales", out.scales, 1e-12, 1e12);
   if (!out.start.empty() && !out.scales.empty() && out.start.size() != out.scales.size()) {

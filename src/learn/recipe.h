@@ -46,8 +46,9 @@ struct EvolutionRecipe {
   EvolutionSettings settings;
   int days_per_generation =
       8;  // A sample's score is its mean over these; each generation has others.
-  std::vector<double> start;   // Empty: the policy's own.
-  std::vector<double> scales;  // Empty: the policy's own.
+  std::vector<std::string> cases;  // What it is scored on (knob_training.h); smartmig only.
+  std::vector<double> start;       // Empty: the policy's own.
+  std::vector<double> scales;      // Empty: the policy's own.
 };
 
 struct Recipe {

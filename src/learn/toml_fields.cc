@@ -185,6 +185,19 @@ void TomlFields::text(const std::string& key, std::string& out) {
   out = value->get();
 }
 
+void TomlFields::texts(const std::string& key, std::vector<std::string>& out) {
+  const toml::node* node = as_node(find(key));
+  if (!node) return;
+  const auto* list = node->as_array();
+  if (!list) return report(key, fmt::format("found {}, expected a list of texts", found(*node)));
+  out.clear();
+  for (const toml::node& item : *list) {
+    const auto text = item.value_exact<std::string>();
+    if (!text) return report(key, fmt::format("found {}, expected texts", found(item)));
+    out.push_back(*text);
+  }
+}
+
 void TomlFields::numbers(const std::string& key, std::vector<double>& out, double low,
                          double high) {
   const toml::node* node = as_node(find(key));

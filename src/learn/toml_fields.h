@@ -67,6 +67,7 @@ class TomlFields {
   void integer(const std::string& key, std::uint64_t& out);
   void boolean(const std::string& key, bool& out);
   void text(const std::string& key, std::string& out);
+  void texts(const std::string& key, std::vector<std::string>& out);
   void numbers(const std::string& key, std::vector<double>& out, double low, double high);
   void integers(const std::string& key, std::vector<int>& out, int low, int high);
 

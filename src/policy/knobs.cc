@@ -44,8 +44,8 @@ constexpr std::string_view kVersion = "1";  // Counts up when a knob's meaning c
 std::span<const KnobInfo, kKnobCount> knob_infos() { return kInfos; }
 
 SmartmigKnobs first_knobs() {
-  const Knobs free_moves = {-4, 1,  0,   0,   1, -0.3, 0, 0, 2, 1, -1, -0.1, 0, 0,
-                            0,  -2, 0.3, 0.3, 0, 0,    0, 0, 0, 0, 0,  0,    0, 0};
+  const Knobs free_moves = {-4.5, 0.45, 0,     0.2,   0.95,  -0.1, 1,    0.5, 2.3,
+                            2,    -0.3, -0.15, -0.05, -0.15, -0.1, -2.5, 0.3, 0.3};
   Knobs costly_moves = free_moves;
   const auto set = [&](Knob knob, double value) {
     costly_moves[static_cast<std::size_t>(knob)] = value;

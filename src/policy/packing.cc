@@ -19,69 +19,60 @@ SlotSet place(const Board& board, const std::vector<int>& profiles, SlotSet set,
 
 }  // namespace
 
-void Contents::begin(const Fleet& fleet) {
-  if (fleet_ == &fleet && !kinds_.empty()) return;
-  fleet_ = &fleet;
-  kinds_.clear();
-  added_.clear();
-  changed_.clear();
-  index_.clear();
-  empty_.clear();
-  for (std::uint8_t board = 0; board < fleet.boards().size(); ++board)
-    empty_.push_back(find(board, {}));
-}
-
-int Contents::find(std::uint8_t board, const Counts& counts) {
-  const auto [at, is_new] = index_.try_emplace({board, counts}, -1);
-  if (!is_new) return at->second;
-  const Board& b = *fleet_->boards()[board];
-  wanted_.clear();
-  for (int size = kSizeCount - 1; size >= 0; --size) {  // Wide ones have the fewest places.
-    for (int i = 0; i < counts[size]; ++i) {
-      const int profile = b.base_profile(kSizes[size]);
-      if (profile < 0) return -1;
-      wanted_.push_back(profile);
+Contents::Contents(const Fleet& fleet) {
+  Index known;
+  for (std::uint8_t index = 0; index < fleet.boards().size(); ++index) {
+    const Board& board = *fleet.boards()[index];
+    empty_.push_back(find(board, index, {}, known));
+    // What is found on the way comes after, so this ends when nothing new is.
+    for (auto kind = static_cast<std::size_t>(empty_.back()); kind < kinds_.size(); ++kind) {
+      for (int size = 0; size < kSizeCount; ++size) {
+        Counts counts = kinds_[kind].counts;
+        ++counts[size];
+        const int more = find(board, index, counts, known);
+        kinds_[kind].added[size] = more;
+        for (int from = 0; from < kSizeCount; ++from) {
+          Counts other = counts;
+          const int changed = --other[from] < 0 ? -1 : find(board, index, other, known);
+          kinds_[kind].changed[from][size] = changed;
+        }
+      }
     }
   }
-  const SlotSet set = place(b, wanted_, 0, 0);
-  if (set == 0 && !wanted_.empty()) return -1;
-  const int kind = static_cast<int>(kinds_.size());
-  kinds_.push_back({board, counts, set, b.compute_slices - compute_slices(b, set)});
-  added_.emplace_back().fill(kUnknown);
-  for (auto& row : changed_.emplace_back()) row.fill(kUnknown);
-  return at->second = kind;
 }
 
-int Contents::added(int kind, int size) {
-  if (added_[kind][size] == kUnknown) {
-    Counts counts = kinds_[kind].counts;
-    ++counts[size];
-    const int found = find(kinds_[kind].board, counts);
-    added_[kind][size] = found;
+int Contents::find(const Board& board, std::uint8_t index, const Counts& counts, Index& known) {
+  const auto [at, is_new] = known.try_emplace({index, counts}, -1);
+  if (!is_new) return at->second;
+  std::vector<int> profiles;
+  for (int size = kSizeCount - 1; size >= 0; --size) {  // Wide ones have the fewest places.
+    const int profile = board.base_profile(kSizes[size]);
+    if (profile < 0 && counts[size] > 0) return -1;
+    profiles.insert(profiles.end(), static_cast<std::size_t>(counts[size]), profile);
   }
-  return added_[kind][size];
+  const SlotSet set = place(board, profiles, 0, 0);
+  if (set == 0 && !profiles.empty()) return -1;
+  kinds_.push_back({index, counts, set, board.compute_slices - compute_slices(board, set), {}, {}});
+  return at->second = static_cast<int>(kinds_.size()) - 1;
 }
 
-int Contents::changed(int kind, int from, int to) {
-  if (changed_[kind][from][to] == kUnknown) {
-    Counts counts = kinds_[kind].counts;
-    --counts[from];
-    ++counts[to];
-    const int found = find(kinds_[kind].board, counts);
-    changed_[kind][from][to] = found;
-  }
-  return changed_[kind][from][to];
-}
-
-int Contents::of(std::uint8_t board, SlotSet set) {
-  const Board& b = *fleet_->boards()[board];
-  int kind = empty_[board];
+int Contents::of(const Board& board, std::uint8_t index, SlotSet set) const {
+  int kind = empty_[index];
   for (SlotSet rest = set; rest && kind >= 0; rest &= rest - 1) {
-    const Profile& profile = b.profiles[b.slots[std::countr_zero(rest)].profile];
-    kind =
-        profile.kind == ProfileKind::kBase ? added(kind, size_index(profile.compute_slices)) : -1;
+    const Profile& profile = board.profiles[board.slots[std::countr_zero(rest)].profile];
+    if (profile.kind != ProfileKind::kBase) return -1;
+    kind = (*this)[kind].added[size_index(profile.compute_slices)];
   }
   return kind;
+}
+
+Packing::Packing(std::shared_ptr<const Contents> contents)
+    : contents_(std::move(contents)), by_kind_(contents_->size()) {}
+
+void Packing::reserve(std::size_t gpus) {
+  for (auto& bins : by_kind_) bins.reserve(gpus);
+  bins_.reserve(gpus);
+  open_.reserve(contents_->size());
 }
 
 void Packing::clear(std::span<const GpuIndex> gpus) {
@@ -93,7 +84,6 @@ void Packing::clear(std::span<const GpuIndex> gpus) {
 
 void Packing::file(std::uint32_t bin) {
   const auto kind = static_cast<std::size_t>(bins_[bin].kind);
-  if (by_kind_.size() <= kind) by_kind_.resize(contents_.size());
   if (by_kind_[kind].empty() &&
       std::find(open_.begin(), open_.end(), bins_[bin].kind) == open_.end())
     open_.push_back(bins_[bin].kind);
@@ -106,11 +96,11 @@ bool Packing::add(std::uint32_t what, int size, std::uint32_t boards) {
   int after = -1;
   bool fresh = false;
   const auto consider = [&](int kind, bool is_fresh) {
-    if (!(boards >> contents_[kind].board & 1)) return;
-    const int next = contents_.added(kind, size);
+    if (!(boards >> (*contents_)[kind].board & 1)) return;
+    const int next = (*contents_)[kind].added[size];
     if (next < 0) return;
     if (after >= 0) {
-      const int more = contents_[next].unused - contents_[after].unused;
+      const int more = (*contents_)[next].unused - (*contents_)[after].unused;
       // Of equals the GPU that was opened first, which has the larger and weightier jobs.
       if (more > 0 || (more == 0 && (is_fresh || by_kind_[kind].front() > by_kind_[best].front())))
         return;
@@ -121,12 +111,12 @@ bool Packing::add(std::uint32_t what, int size, std::uint32_t boards) {
     if (!by_kind_[kind].empty()) consider(kind, false);
   }
   for (std::uint8_t board = 0; board < empty_left_.size(); ++board) {
-    if (empty_left_[board] > 0) consider(contents_.empty(board), true);
+    if (empty_left_[board] > 0) consider(contents_->empty(board), true);
   }
   if (after < 0) return false;
   std::uint32_t bin = 0;
   if (fresh) {
-    --empty_left_[contents_[best].board];
+    --empty_left_[(*contents_)[best].board];
     bin = static_cast<std::uint32_t>(bins_.size());
     bins_.emplace_back().count = 0;
   } else {
@@ -144,10 +134,10 @@ bool Packing::add(std::uint32_t what, int size, std::uint32_t boards) {
 
 int Packing::unused() const {
   int slices = 0;
-  for (const Bin& bin : bins_) slices += contents_[bin.kind].unused;
+  for (const Bin& bin : bins_) slices += (*contents_)[bin.kind].unused;
   for (std::size_t board = 0; board < empty_left_.size(); ++board)
     slices += static_cast<int>(empty_left_[board]) *
-              contents_[contents_.empty(static_cast<std::uint8_t>(board))].unused;
+              (*contents_)[contents_->empty(static_cast<std::uint8_t>(board))].unused;
   return slices;
 }
 

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,8 @@
 
 namespace smartmig {
 
-// How many slices of each size a GPU holds, and what can be added. Found once for a fleet.
+// How many slices of each size a GPU can hold, and what can be added to them: found once for a
+// fleet, then shared by all runs on it.
 class Contents {
  public:
   using Counts = std::array<std::int8_t, kSizeCount>;
@@ -21,29 +23,24 @@ class Contents {
     Counts counts{};
     SlotSet set = 0;  // A legal placement.
     int unused = 0;   // Compute slices.
+    // The kind after one more slice, or one slice in place of another; -1: no legal layout has it.
+    std::array<int, kSizeCount> added{};
+    std::array<std::array<int, kSizeCount>, kSizeCount> changed{};
   };
 
-  void begin(const Fleet& fleet);
+  explicit Contents(const Fleet& fleet);
   int empty(std::uint8_t board) const { return empty_[board]; }
-  // The kind after one more slice, or one slice in place of another; -1: no legal layout has it.
-  int added(int kind, int size);
-  int changed(int kind, int from, int to);
   const Kind& operator[](int kind) const { return kinds_[static_cast<std::size_t>(kind)]; }
   std::size_t size() const { return kinds_.size(); }
   // The kind with the sizes of a legal set of base profiles' slots; -1: it has others.
-  int of(std::uint8_t board, SlotSet set);
+  int of(const Board& board, std::uint8_t index, SlotSet set) const;
 
  private:
-  static constexpr int kUnknown = -2;
-  int find(std::uint8_t board, const Counts& counts);
+  using Index = std::map<std::pair<std::uint8_t, Counts>, int>;
+  int find(const Board& board, std::uint8_t index, const Counts& counts, Index& known);
 
-  const Fleet* fleet_ = nullptr;
   std::vector<int> empty_;  // By board.
   std::vector<Kind> kinds_;
-  std::vector<std::array<int, kSizeCount>> added_;
-  std::vector<std::array<std::array<int, kSizeCount>, kSizeCount>> changed_;
-  std::map<std::pair<std::uint8_t, Counts>, int> index_;
-  std::vector<int> wanted_;
 };
 
 class Packing {
@@ -58,7 +55,9 @@ class Packing {
     std::array<Item, 16> items;
   };
 
-  void begin(const Fleet& fleet) { contents_.begin(fleet); }
+  explicit Packing(std::shared_ptr<const Contents> contents);
+  // After this so many GPUs are packed without allocation.
+  void reserve(std::size_t gpus);
   // Empties all; `gpus` of each board can be filled.
   void clear(std::span<const GpuIndex> gpus);
   // Whether it found room for a slice of that size on a board for which `boards` has a bit.
@@ -67,12 +66,12 @@ class Packing {
   int unused() const;
 
   std::vector<Bin>& bins() { return bins_; }  // Of GPUs that hold something.
-  Contents& contents() { return contents_; }
+  const Contents& contents() const { return *contents_; }
 
  private:
   void file(std::uint32_t bin);
 
-  Contents contents_;
+  std::shared_ptr<const Contents> contents_;
   std::vector<GpuIndex> empty_left_;  // By board.
   std::vector<Bin> bins_;
   std::vector<std::vector<std::uint32_t>> by_kind_;  // Bins.

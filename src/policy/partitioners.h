@@ -22,7 +22,7 @@ std::unique_ptr<Partitioner> make_day_night(DayNight plan);
 
 std::unique_ptr<Partitioner> make_count();
 std::unique_ptr<Partitioner> make_greedy();
-std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs);
+std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs, const Fleet& fleet);
 
 // The largest profile of each GPU's board: what `none`, `count` and `greedy` start with.
 void whole_gpus(const Fleet& fleet, std::vector<SlotSet>& layouts);

@@ -199,7 +199,7 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
       return fail("policy smartmig: expected a file after the ':'");
     const auto knobs = read_knobs(file);
     if (!knobs) return pass_on(knobs);
-    policy.partitioner = make_smartmig(*knobs);
+    policy.partitioner = make_smartmig(*knobs, fleet);
     return policy;
   }
   const std::size_t slash = find_slash(spec);

@@ -13,9 +13,15 @@
 namespace smartmig {
 namespace {
 
+// On larger fleets vectors grow a few times more.
+constexpr std::size_t kRoomFor = 64;
+
 class Smartmig : public Partitioner {
  public:
-  explicit Smartmig(const SmartmigKnobs& knobs) : knobs_(knobs) {}
+  Smartmig(const SmartmigKnobs& knobs, const Fleet& fleet)
+      : knobs_(knobs), packing_(std::make_shared<const Contents>(fleet)) {
+    find_base_kinds(fleet);
+  }
   std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Smartmig>(*this); }
   bool stops_jobs() const override { return true; }
   TimeUs next_timer(TimeUs now) const override {
@@ -24,8 +30,11 @@ class Smartmig : public Partitioner {
 
   void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
     demand_.begin(view.now());
-    packing_.begin(view.fleet());
     next_save_end_us_ = kNever;
+    const auto room = std::min<std::size_t>(view.fleet().gpu_count(), kRoomFor);
+    packing_.reserve(room);
+    wanted_.resize(packing_.contents().size());
+    for (auto& bins : wanted_) bins.reserve(room);
     whole_gpus(view.fleet(), layouts);
   }
 
@@ -92,7 +101,6 @@ class Smartmig : public Partitioner {
   // Largest first, the weightier first among equals; what fits nowhere is cut to the next smaller
   // size.
   void pack(const View& view) {
-    find_base_kinds(view.fleet());
     gpus_.assign(view.fleet().boards().size(), 0);
     for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu)
       gpus_[view.fleet().board_index(gpu)] += view.gpu(gpu).up;
@@ -141,7 +149,7 @@ class Smartmig : public Partitioner {
   }
 
   void grow(Packing::Bin& bin) {
-    Contents& contents = packing_.contents();
+    const Contents& contents = packing_.contents();
     while (contents[bin.kind].unused > 0) {
       double best = 0;
       Packing::Item* grows = nullptr;
@@ -151,7 +159,7 @@ class Smartmig : public Partitioner {
         const int from = bin.items[i].size;
         for (int size = from + 1; size < kSizeCount; ++size) {
           if (candidate.speed[size] <= candidate.speed[from] ||
-              contents.changed(bin.kind, from, size) < 0 ||
+              contents[bin.kind].changed[from][size] < 0 ||
               !(boards_for(candidate, size) >> contents[bin.kind].board & 1))
             continue;
           const double density = award_.density(candidate, from, size);
@@ -159,7 +167,7 @@ class Smartmig : public Partitioner {
         }
       }
       if (!grows) return;
-      bin.kind = contents.changed(bin.kind, grows->size, to);
+      bin.kind = contents[bin.kind].changed[grows->size][to];
       grows->size = static_cast<std::int8_t>(to);
     }
   }
@@ -167,19 +175,18 @@ class Smartmig : public Partitioner {
   // Bins become GPUs: first those that have the layout already.
   void emit(const View& view, Decision& decision) {
     const Fleet& fleet = view.fleet();
-    Contents& contents = packing_.contents();
+    const Contents& contents = packing_.contents();
     others_.resize(fleet.boards().size());
     for (auto& gpus : others_) gpus.clear();
     for (auto& bins : wanted_) bins.clear();
-    if (wanted_.size() < contents.size()) wanted_.resize(contents.size());
     for (std::uint32_t b = 0; b < packing_.bins().size(); ++b)
       wanted_[static_cast<std::size_t>(packing_.bins()[b].kind)].push_back(b);
     decision.whole = true;
     for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
       if (!view.gpu(gpu).up) continue;
       const std::uint8_t board = fleet.board_index(gpu);
-      const int kind = contents.of(board, view.gpu(gpu).target);
-      if (kind < 0 || static_cast<std::size_t>(kind) >= wanted_.size() || wanted_[kind].empty()) {
+      const int kind = contents.of(fleet.board(gpu), board, view.gpu(gpu).target);
+      if (kind < 0 || wanted_[kind].empty()) {
         others_[board].push_back(gpu);
         continue;
       }
@@ -324,10 +331,15 @@ class Smartmig : public Partitioner {
   // A job that was stopped is ready again when it has saved; that is no event, so a timer is
   // needed.
   void note_saves(const View& view, const Decision& decision) {
-    if (next_save_end_us_ <= view.now()) next_save_end_us_ = kNever;
+    next_save_end_us_ = kNever;
+    for (const SliceId id : view.running()) {
+      const SliceState& slice = view.slice(id);
+      if (view.job_state(slice.job).status == JobStatus::kSaving)
+        next_save_end_us_ = std::min(next_save_end_us_, slice.end_us);
+    }
     for (const JobIndex job : decision.stops) {
-      next_save_end_us_ =
-          std::min(next_save_end_us_, view.now() + view.costs().checkpoint_us(view.job(job)));
+      const TimeUs save = std::max<TimeUs>(1, view.costs().checkpoint_us(view.job(job)));
+      next_save_end_us_ = std::min(next_save_end_us_, view.now() + save);
     }
   }
 
@@ -349,8 +361,8 @@ class Smartmig : public Partitioner {
 
 }  // namespace
 
-std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs) {
-  return std::make_unique<Smartmig>(knobs);
+std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs, const Fleet& fleet) {
+  return std::make_unique<Smartmig>(knobs, fleet);
 }
 
 }  // namespace smartmig

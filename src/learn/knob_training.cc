@@ -1,0 +1,174 @@
+#include "learn/knob_training.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/text.h"
+#include "policy/partitioners.h"
+#include "sim/metrics.h"
+
+namespace smartmig {
+namespace {
+
+// Free moves leave those after kHold unused.
+constexpr std::size_t kFreeKnobs = static_cast<std::size_t>(Knob::kHold);
+
+std::size_t knobs_in(int search) { return search == 0 ? kFreeKnobs : kKnobCount; }
+
+Result<double> case_number(std::string_view key, std::string_view text, double low, double high) {
+  const auto value = parse_number(text);
+  if (value && *value >= low && *value <= high) return *value;
+  return fail("case: {} is {}, expected a number from {} to {}", key, in_quotes(text), low, high);
+}
+
+Result<void> set_field(KnobCase& out, std::string_view key, std::string_view value) {
+  const auto number = [&](double& into, double low, double high) -> Result<void> {
+    const auto found = case_number(key, value, low, high);
+    if (!found) return pass_on(found);
+    into = *found;
+    return {};
+  };
+  if (key == "rate") return number(out.workload.rate, 1e-3, 1e6);
+  if (key == "training_share") return number(out.workload.training_share, 0, 1);
+  if (key == "estimate_error") return number(out.estimate_error, 0, 10);
+  if (key == "weight") return number(out.weight, 1e-6, 1e6);
+  if (key == "deadlines") {
+    const auto rule = parse_deadline_rule(value);
+    if (!rule) return pass_on(rule);
+    out.workload.deadlines = *rule;
+    return {};
+  }
+  if (key == "fleet") {
+    auto fleet = Fleet::parse(value);
+    if (!fleet) return pass_on(fleet);
+    out.fleet = std::move(*fleet);
+    return {};
+  }
+  const std::vector<std::string> known = {"rate",   "training_share", "estimate_error",
+                                          "weight", "deadlines",      "fleet"};
+  return fail("case: unknown field {}{}", in_quotes(key), suggestion(key, known));
+}
+
+}  // namespace
+
+Result<KnobCase> parse_knob_case(std::string_view text, const WorkloadRecipe& defaults) {
+  auto fleet = Fleet::parse(defaults.fleet);
+  if (!fleet) return pass_on(fleet);
+  KnobCase made{std::move(*fleet), {}, 0, 1};
+  made.workload.rate = defaults.rates.front();
+  made.workload.deadlines = defaults.deadlines;
+  made.workload.training_share = defaults.training_share;
+  for (const std::string_view word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const std::size_t equals = word.find('=');
+    if (equals == std::string_view::npos)
+      return fail("case: found {}, expected FIELD=VALUE", in_quotes(word));
+    if (const auto set = set_field(made, word.substr(0, equals), word.substr(equals + 1)); !set)
+      return pass_on(set);
+  }
+  if (const auto checked = check_options(made.workload); !checked) return pass_on(checked);
+  return made;
+}
+
+Result<KnobTraining> KnobTraining::make(const Recipe& recipe) {
+  SM_CHECK(recipe.evolution.has_value());
+  const EvolutionRecipe& evolution = *recipe.evolution;
+  KnobTraining training;
+  training.settings_ = evolution.settings;
+  training.days_ = evolution.days_per_generation;
+  training.seed_ = recipe.workload.seed;
+  training.energy_weight_ = recipe.workload.energy_weight;
+  training.knobs_ = first_knobs();
+  for (const std::string& text : evolution.cases) {
+    auto made = parse_knob_case(text, recipe.workload);
+    if (!made) return pass_on(made);
+    training.cases_.push_back(std::move(*made));
+  }
+  if (training.cases_.empty())
+    return fail("[evolution]: found no cases, expected cases = [\"rate=20\", ...]");
+  training.running_.push_back(training.begin_search(0));
+  return training;
+}
+
+CmaEs KnobTraining::begin_search(int search) const {
+  const Knobs& start = search == 0 ? knobs_.free_moves : knobs_.costly_moves;
+  std::vector<double> scales;
+  for (const KnobInfo& info : knob_infos()) scales.push_back(info.scale);
+  scales.resize(knobs_in(search));
+  return CmaEs(settings_, {start.begin(), start.begin() + std::ssize(scales)}, scales);
+}
+
+Knobs KnobTraining::with(std::span<const double> values) const {
+  Knobs knobs = search_ == 0 ? knobs_.free_moves : knobs_.costly_moves;
+  std::copy(values.begin(), values.end(), knobs.begin());
+  return knobs;
+}
+
+double KnobTraining::score(std::span<const double> values, std::int64_t generation) const {
+  Policy policy;
+  policy.name = "smartmig";
+  double sum = 0;
+  double weights = 0;
+  for (const KnobCase& each : cases_) {
+    EngineOptions options;
+    options.estimate_sigma = each.estimate_error;
+    if (search_ > 0) {
+      options.costs = Costs::real();
+      options.preemption = Preemption::kCheckpoint;
+    }
+    policy.partitioner = make_smartmig({with(values), with(values)}, each.fleet);
+    double et = 0;
+    for (int i = 0; i < days_; ++i) {
+      GeneratorOptions workload = each.workload;
+      workload.seed = seed_;
+      workload.day = kTrainingDays + static_cast<std::uint64_t>(generation) * days_ + i;
+      options.seed = workload.day;
+      const JobTable jobs = generate(workload);
+      Engine engine(each.fleet, jobs, policy, options);
+      if (!engine.run()) return std::numeric_limits<double>::infinity();
+      et += measure(engine, energy_weight_).et;
+    }
+    sum += each.weight * std::log(et / days_);
+    weights += each.weight;
+  }
+  return sum / weights;
+}
+
+EvolutionProgress KnobTraining::step(WorkerPool& pool) {
+  CmaEs& search = running_.back();
+  EvolutionProgress progress =
+      search.step([this](std::span<const double> values,
+                         std::int64_t generation) { return score(values, generation); },
+                  pool);
+  progress.generation += search_ * settings_.generations;
+  if (!search.done()) return progress;
+  (search_ == 0 ? knobs_.free_moves : knobs_.costly_moves) = with(search.mean());
+  running_.clear();
+  if (++search_ < kSearches) running_.push_back(begin_search(search_));
+  return progress;
+}
+
+TensorFile KnobTraining::checkpoint() const {
+  TensorFile file = running_.empty() ? TensorFile() : running_.back().checkpoint();
+  const std::int64_t search = search_;
+  file.put("search", std::span(&search, 1));
+  put_knobs(file, knobs_);
+  return file;
+}
+
+Result<void> KnobTraining::resume(const TensorFile& file, std::string_view name) {
+  const auto search = file.integers("search", 1, name);
+  if (!search) return pass_on(search);
+  if (search->front() < 0 || search->front() > kSearches)
+    return fail("{}: search is {}, expected 0 to {}", name, search->front(), kSearches);
+  const auto knobs = get_knobs(file, name);
+  if (!knobs) return pass_on(knobs);
+  knobs_ = *knobs;
+  search_ = static_cast<int>(search->front());
+  running_.clear();
+  if (done()) return {};
+  running_.push_back(begin_search(search_));
+  return running_.back().resume(file, name);
+}
+
+}  // namespace smartmig
