@@ -49,7 +49,7 @@ TEST_P(Agreement, WithTheReferenceOnRandomCases) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, Agreement, testing::ValuesIn(reference_kinds()),
+INSTANTIATE_TEST_SUITE_P(Policies, Agreement, testing::ValuesIn(policy_kinds()),
                          [](const auto& kind) {
                            std::string name = kind.param;
                            for (char& c : name) c = c == '/' || c == '-' ? '_' : c;

@@ -47,7 +47,8 @@ void expect_bounded(const RunSettings& settings, const std::string& policy, cons
 TEST(Bounds, HoldForEveryKindOfPolicyAndSetting) {
   const int cases = case_count(400);
   for (int i = 0; i < cases && !HasFailure(); ++i) {
-    const RandomCase random = random_case(17, static_cast<std::uint64_t>(i));
+    const RandomCase random =
+        random_case(17, static_cast<std::uint64_t>(i), i % 5 == 0 ? "smartmig" : "");
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
     RunSettings settings = settings_of(random, fleet);

@@ -83,19 +83,13 @@ void add_failures(Random& random, const Fleet& fleet, TimeUs span_us,
 }  // namespace
 
 std::vector<std::string> policy_kinds() {
-  std::vector<std::string> kinds = joint_names();
+  std::vector<std::string> kinds = {"greedy"};
   for (const std::string& placer : placer_names()) kinds.push_back("static/" + placer);
   for (const char* kind :
        {"none/edf", "day-night/cedf", "day-night/first-fit", "count/cedf", "count/edf",
         "count/slowest-on-time", "none/shortest-remaining", "count/least-laxity"}) {
     kinds.push_back(kind);
   }
-  return kinds;
-}
-
-std::vector<std::string> reference_kinds() {
-  std::vector<std::string> kinds = policy_kinds();
-  std::erase(kinds, "smartmig");
   return kinds;
 }
 

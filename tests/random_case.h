@@ -34,10 +34,9 @@ struct RandomCase {
 // chance.
 RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_view policy_kind = "");
 
-// All kinds of policies that random_case() knows: "none/edf", "static/cedf", "greedy", ...
+// All kinds of policies that random_case() chooses from and the reference has: "none/edf",
+// "static/cedf", "greedy", ... Not the learned ones, which a test names itself.
 std::vector<std::string> policy_kinds();
-// Those that the reference has too: all but the learned ones, whose numbers no page can fix.
-std::vector<std::string> reference_kinds();
 
 // How many cases a test runs: SMARTMIG_CASES in the environment, or `usual`.
 int case_count(int usual);

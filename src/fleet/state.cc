@@ -71,15 +71,7 @@ SlotSet State::slots_in_use(GpuIndex gpu) const {
     const int slot = std::countr_zero(rest);
     if (slices_[slice_of_slot(gpu, slot)].job != kNone) used |= SlotSet{1} << slot;
   }
-  for (const Awaiting& wait : awaiting_) {
-    if (wait.gpu == gpu) used |= SlotSet{1} << wait.slot;
-  }
-  return used;
-}
-
-bool State::is_awaited(GpuIndex gpu, int slot) const {
-  return std::any_of(awaiting_.begin(), awaiting_.end(),
-                     [&](const Awaiting& wait) { return wait.gpu == gpu && wait.slot == slot; });
+  return used | gpus_[gpu].awaited;
 }
 
 std::int64_t State::key_of(JobIndex job) const {
@@ -216,6 +208,7 @@ void State::wait_for(const Start& start) {
   job_states_[start.job].status = JobStatus::kPending;
   --ready_count_;
   awaiting_.push_back({gpu, start.slot, start.job});
+  gpus_[gpu].awaited |= SlotSet{1} << start.slot;
 }
 
 TimeUs State::start(const Start& start) {
@@ -340,6 +333,7 @@ void State::complete(SliceId id) {
 }
 
 std::optional<Start> State::next_awaiting(GpuIndex gpu) {
+  if (gpus_[gpu].awaited == 0) return std::nullopt;
   for (std::size_t i = 0; i < awaiting_.size(); ++i) {
     const Awaiting wait = awaiting_[i];
     if (wait.gpu != gpu) continue;
@@ -347,6 +341,7 @@ std::optional<Start> State::next_awaiting(GpuIndex gpu) {
     if (slice.phase != SlicePhase::kReady || slice.slot != wait.slot || slice.job != kNone)
       continue;
     awaiting_.erase(awaiting_.begin() + static_cast<std::ptrdiff_t>(i));
+    gpus_[gpu].awaited &= ~(SlotSet{1} << wait.slot);
     make_ready_again(wait.job);
     return Start{wait.job, slice_of_slot(gpu, wait.slot), wait.slot};
   }
@@ -354,6 +349,8 @@ std::optional<Start> State::next_awaiting(GpuIndex gpu) {
 }
 
 void State::drop_awaiting(GpuIndex gpu, SlotSet keep) {
+  if ((gpus_[gpu].awaited & ~keep) == 0) return;
+  gpus_[gpu].awaited &= keep;
   for (std::size_t i = awaiting_.size(); i-- > 0;) {
     const Awaiting wait = awaiting_[i];
     if (wait.gpu != gpu || keep >> wait.slot & 1) continue;

@@ -61,6 +61,7 @@ struct SliceState {
 struct GpuState {
   SlotSet present = 0;  // Room taken: ready, being created or being destroyed.
   SlotSet target = 0;
+  SlotSet awaited = 0;  // A job waits for these.
   TimeUs operation_end_us = kNever;
   std::uint8_t operation_slot = 0;
   bool up = true;
@@ -107,7 +108,7 @@ class State {
   GpuIndex gpus_up() const { return gpus_up_; }
   std::uint32_t health_changes() const { return health_changes_; }  // Failures and returns so far.
   SlotSet slots_in_use(GpuIndex gpu) const;  // With a job, or waited for by one.
-  bool is_awaited(GpuIndex gpu, int slot) const;
+  bool is_awaited(GpuIndex gpu, int slot) const { return gpus_[gpu].awaited >> slot & 1; }
   PowerMeter& power() { return power_; }
   const PowerMeter& power() const { return power_; }
   bool has_aggregates() const { return aggregates_.has_value(); }

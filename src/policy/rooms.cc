@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace smartmig {
 namespace {
@@ -112,52 +113,56 @@ void Rooms::trim() {
   }
 }
 
-// What it means to use this slot in this way; false: not possible.
-bool Rooms::option_at(GpuIndex gpu, int size, int slot, Way way, Option& option) const {
+// The ways to use this slot, where they are better than the best so far.
+void Rooms::list_slot(GpuIndex gpu, int size, int slot, std::array<Option, 3>& best) const {
   const Room& room = rooms_[gpu];
   const Board& board = view_->fleet().board(gpu);
-  const SlotSet conflicts = board.conflicts[slot];
-  SlotSet stopped = 0;
+  SlotSet in_the_way = 0;
+  bool can_stop = true;
   double until = 0;
   double save = 0;
+  double loss = 0;
   int freed = 0;
-  option = {gpu, static_cast<std::uint8_t>(slot), static_cast<std::uint8_t>(size), way, 0, 0, 0, 0,
-            0};
   for (int i = 0; i < room.count; ++i) {
     const Occupant& occupant = room.occupants[i];
-    if (!(conflicts >> occupant.slot & 1)) continue;
-    if (way == Way::kFree) return false;
+    if (!(board.conflicts[slot] >> occupant.slot & 1)) continue;
+    in_the_way |= bit(occupant.slot);
+    can_stop &= occupant.stoppable != kNone;
     until = std::max(until, occupant.until);
-    if (way == Way::kWait) continue;
-    if (occupant.stoppable == kNone) return false;
-    stopped |= bit(occupant.slot);
-    option.loss += occupant.loss;
     save = std::max(save, occupant.save);
+    loss += occupant.loss;
     freed += occupant.slices;
   }
-  if (way != Way::kFree && until == 0) return false;  // It is free.
+  const double make = make_minutes(gpu, slot);
   const int slices = kSizes[size];
-  option.start = make_minutes(gpu, slot);
-  switch (way) {
-    case Way::kFree:
-      if (!can_add(board, room.used, slot)) return false;
-      option.room = room_value(board, room.used) - room_value(board, room.used | bit(slot));
-      option.watts = added_watts(board, room.busy, slices);
-      option.key = terms_.room * option.room + option.start + terms_.energy * option.watts;
-      break;
-    case Way::kWait:
-      option.start = (option.start + until) * terms_.distrust;
-      option.watts = added_watts(board, 0, board.compute_slices) / board.compute_slices * slices;
-      option.key = option.start;
-      break;
-    case Way::kStop:
-      if (!can_add(board, room.used & ~stopped, slot)) return false;
-      option.start += save;
-      option.watts = added_watts(board, room.busy - freed, slices);
-      option.key = option.loss;
-      break;
+  const auto offer = [&](Way way, double start, double lost, double room_lost, double watts,
+                         double key) {
+    Option& option = best[static_cast<std::size_t>(way)];
+    if (key >= option.key) return;
+    option = {gpu,
+              static_cast<std::uint8_t>(slot),
+              static_cast<std::uint8_t>(size),
+              way,
+              start,
+              lost,
+              room_lost,
+              watts,
+              key};
+  };
+  if (in_the_way == 0) {
+    if (!can_add(board, room.used, slot)) return;
+    const double room_lost =
+        room_value(board, room.used) - room_value(board, room.used | bit(slot));
+    const double watts = added_watts(board, room.busy, slices);
+    offer(Way::kFree, make, 0, room_lost, watts,
+          terms_.room * room_lost + make + terms_.energy * watts);
+    return;
   }
-  return true;
+  const double start = (make + until) * terms_.distrust;
+  offer(Way::kWait, start, 0, 0,
+        added_watts(board, 0, board.compute_slices) / board.compute_slices * slices, start);
+  if (can_stop && can_add(board, room.used & ~in_the_way, slot))
+    offer(Way::kStop, make + save, loss, 0, added_watts(board, room.busy - freed, slices), loss);
 }
 
 // The GPU's best slot for each size and way.
@@ -166,17 +171,19 @@ void Rooms::list_options(GpuIndex gpu) {
   for (int size = 0; size < kSizeCount; ++size) {
     const int profile = board.base_profile(kSizes[size]);
     if (profile < 0) continue;
-    for (const Way way : {Way::kFree, Way::kWait, Way::kStop}) {
-      Option best;
-      bool found = false;
-      for (SlotSet rest = board.profile_slots[profile]; rest; rest &= rest - 1) {
-        Option option;
-        if (!option_at(gpu, size, std::countr_zero(rest), way, option)) continue;
-        if (!found || option.key < best.key) best = option, found = true;
-      }
-      if (found) lists_[size][static_cast<std::size_t>(way)].push_back(best);
+    std::array<Option, 3> best;
+    for (SlotSet rest = board.profile_slots[profile]; rest; rest &= rest - 1)
+      list_slot(gpu, size, std::countr_zero(rest), best);
+    for (std::size_t way = 0; way < best.size(); ++way) {
+      if (std::isfinite(best[way].key)) lists_[size][way].push_back(best[way]);
     }
   }
+}
+
+bool Rooms::any_free() const {
+  return std::any_of(lists_.begin(), lists_.end(), [](const auto& ways) {
+    return !ways[static_cast<std::size_t>(Way::kFree)].empty();
+  });
 }
 
 double Rooms::cost(const Option& option, const Candidate& candidate, double restore) const {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -32,11 +33,11 @@ class Rooms {
     std::uint8_t slot = 0;
     std::uint8_t size = 0;
     Way way = Way::kFree;
-    double start = 0;  // Until it can begin.
-    double loss = 0;   // Of the jobs that would be stopped.
-    double room = 0;   // What is lost of it.
-    double watts = 0;  // Added.
-    double key = 0;    // Less is more promising.
+    double start = 0;                                      // Until it can begin.
+    double loss = 0;                                       // Of the jobs that would be stopped.
+    double room = 0;                                       // What is lost of it.
+    double watts = 0;                                      // Added.
+    double key = std::numeric_limits<double>::infinity();  // Less is more promising.
   };
   struct Stoppable {
     JobIndex job = 0;
@@ -47,6 +48,8 @@ class Rooms {
 
   // Looks at the whole fleet. `stoppable` are running jobs, in the order of view.running().
   void begin(const View& view, const RoomTerms& terms, std::span<const Stoppable> stoppable);
+  // Whether any slice is free or can be made at once.
+  bool any_free() const;
   // The cheapest way for the job at no more than `largest`; false: there is none. Without
   // `may_wait` only what is free. `restore` comes before it makes progress.
   bool find(const Candidate& candidate, int largest, bool may_wait, double restore,
@@ -84,7 +87,7 @@ class Rooms {
   void look_at(GpuIndex gpu);
   void list_options(GpuIndex gpu);
   void trim();
-  bool option_at(GpuIndex gpu, int size, int slot, Way way, Option& option) const;
+  void list_slot(GpuIndex gpu, int size, int slot, std::array<Option, 3>& best) const;
   double cost(const Option& option, const Candidate& candidate, double restore) const;
   double make_minutes(GpuIndex gpu, int slot) const;
   double room_value(const Board& board, SlotSet used) const;

@@ -15,6 +15,9 @@ namespace {
 
 // On larger fleets vectors grow a few times more.
 constexpr std::size_t kRoomFor = 64;
+// Where moves cost, what one decision does is bounded; the next event is never far.
+constexpr std::ptrdiff_t kAtOnce = 1024;
+constexpr int kPatience = 64;
 
 class Smartmig : public Partitioner {
  public:
@@ -61,9 +64,18 @@ class Smartmig : public Partitioner {
     candidates_.clear();
     Candidate candidate;
     for (const State::Group& group : view.groups()) {
+      order_.clear();
       for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor);
-           group.queue.advance(cursor)) {
-        if (award_.weigh(view, group.queue.at(cursor).job, group.kinds, -1, candidate))
+           group.queue.advance(cursor))
+        order_.push_back(group.queue.at(cursor).job);
+      for (std::size_t i = 0; i < order_.size(); ++i) {
+        // On long queues what is known of a job is seldom in a cache.
+        constexpr std::size_t kAhead = 8;
+        if (i + kAhead < order_.size()) {
+          __builtin_prefetch(&view.job(order_[i + kAhead]));
+          __builtin_prefetch(&view.job_state(order_[i + kAhead]));
+        }
+        if (award_.weigh(view, order_[i], group.kinds, -1, candidate))
           candidates_.push_back(candidate);
       }
     }
@@ -296,36 +308,39 @@ class Smartmig : public Partitioner {
     }
   }
 
-  // Those with an award first, the weightier first; one without takes only what nobody wants.
+  // The weightier first, those with an award before the others, who take only what nobody wants.
   void start_waiting(const View& view, std::size_t waiting, Decision& decision) {
-    constexpr int kPatience = 64;  // Jobs in a row that find no place now.
-    order_.resize(waiting);
-    for (std::uint32_t i = 0; i < waiting; ++i) order_[i] = i;
-    std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const Candidate& x = candidates_[a];
-      const Candidate& y = candidates_[b];
-      return (x.size >= 0) != (y.size >= 0) ? x.size >= 0 : weightier(x, y);
-    });
-    int in_vain = 0;
-    for (auto at = order_.begin(); at != order_.end() && in_vain < kPatience; ++at) {
-      const Candidate& candidate = candidates_[*at];
-      const bool awarded = candidate.size >= 0;
-      const Job& job = view.job(candidate.job);
-      const double restore =
-          view.left(candidate.job) < 1 ? to_min(view.costs().restore_us(job)) : 0;
-      Rooms::Option option;
-      ++in_vain;
-      if (!rooms_.find(candidate, awarded ? candidate.size : kSizeCount - 1, awarded, restore,
-                       option))
-        continue;
-      rooms_.take(option, candidate.minutes[option.size] + restore, decision.stops);
-      if (option.way == Rooms::Way::kWait) continue;
-      in_vain = 0;
-      const Board& board = view.fleet().board(option.gpu);
-      decision.starts.push_back({candidate.job,
-                                 view.fleet().slice_at(option.gpu, board.slots[option.slot].start),
-                                 option.slot});
+    for (const bool awarded : {true, false}) {
+      if (!awarded && !rooms_.any_free()) return;
+      order_.clear();
+      for (std::uint32_t i = 0; i < waiting; ++i) {
+        if ((candidates_[i].size >= 0) == awarded) order_.push_back(i);
+      }
+      const auto some = order_.begin() + std::min<std::ptrdiff_t>(kAtOnce, std::ssize(order_));
+      std::partial_sort(order_.begin(), some, order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return weightier(candidates_[a], candidates_[b]);
+      });
+      int in_vain = 0;  // Jobs in a row that found no place now.
+      for (auto at = order_.begin(); at != some && in_vain < kPatience; ++at)
+        in_vain = start_one(view, candidates_[*at], decision) ? 0 : in_vain + 1;
     }
+  }
+
+  bool start_one(const View& view, const Candidate& candidate, Decision& decision) {
+    const bool awarded = candidate.size >= 0;
+    const double restore =
+        view.left(candidate.job) < 1 ? to_min(view.costs().restore_us(view.job(candidate.job))) : 0;
+    Rooms::Option option;
+    if (!rooms_.find(candidate, awarded ? candidate.size : kSizeCount - 1, awarded, restore,
+                     option))
+      return false;
+    rooms_.take(option, candidate.minutes[option.size] + restore, decision.stops);
+    if (option.way == Rooms::Way::kWait) return false;
+    const Board& board = view.fleet().board(option.gpu);
+    decision.starts.push_back({candidate.job,
+                               view.fleet().slice_at(option.gpu, board.slots[option.slot].start),
+                               option.slot});
+    return true;
   }
 
   // A job that was stopped is ready again when it has saved; that is no event, so a timer is
