@@ -1,0 +1,117 @@
+#include "policy/packing.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/random.h"
+
+namespace smartmig {
+namespace {
+
+// By brute force: the multisets of sizes that a board's legal sets have.
+std::set<Contents::Counts> legal_contents(const Board& board) {
+  std::set<Contents::Counts> found;
+  for (const SlotSet set : legal_sets(board, base_slots(board))) {
+    Contents::Counts counts{};
+    for (SlotSet rest = set; rest; rest &= rest - 1) {
+      const int slot = std::countr_zero(rest);
+      ++counts[size_index(board.profiles[board.slots[slot].profile].compute_slices)];
+    }
+    found.insert(counts);
+  }
+  return found;
+}
+
+TEST(Contents, AreTheMultisetsOfAllLegalSets) {
+  for (const char* spec : {"A100-40GB", "A30", "H100-80GB", "A100-40GB+2xA30"}) {
+    const Fleet fleet = Fleet::parse(spec).value();
+    const Contents contents(fleet);
+    std::vector<std::set<Contents::Counts>> found(fleet.boards().size());
+    for (std::size_t k = 0; k < contents.size(); ++k) {
+      const Contents::Kind& kind = contents[static_cast<int>(k)];
+      const Board& board = *fleet.boards()[kind.board];
+      EXPECT_TRUE(is_legal(board, kind.set));
+      EXPECT_EQ(contents.of(board, kind.board, kind.set), static_cast<int>(k));
+      EXPECT_EQ(kind.unused, board.compute_slices - compute_slices(board, kind.set));
+      EXPECT_TRUE(found[kind.board].insert(kind.counts).second);
+    }
+    for (std::size_t b = 0; b < found.size(); ++b)
+      EXPECT_EQ(found[b], legal_contents(*fleet.boards()[b])) << spec;
+  }
+}
+
+TEST(Contents, StepsLeadToTheContentsTheyName) {
+  const Fleet fleet = Fleet::parse("A100-40GB").value();
+  const Contents contents(fleet);
+  const auto known = legal_contents(fleet.board(0));
+  for (std::size_t k = 0; k < contents.size(); ++k) {
+    const Contents::Kind& kind = contents[static_cast<int>(k)];
+    for (int to = 0; to < kSizeCount; ++to) {
+      Contents::Counts more = kind.counts;
+      ++more[to];
+      EXPECT_EQ(kind.added[to] >= 0, known.contains(more));
+      if (kind.added[to] >= 0) {
+        EXPECT_EQ(contents[kind.added[to]].counts, more);
+      }
+      for (int from = 0; from < kSizeCount; ++from) {
+        Contents::Counts other = more;
+        if (--other[from] < 0) continue;
+        EXPECT_EQ(kind.changed[from][to] >= 0, known.contains(other));
+        if (kind.changed[from][to] >= 0) {
+          EXPECT_EQ(contents[kind.changed[from][to]].counts, other);
+        }
+      }
+    }
+  }
+}
+
+TEST(Packing, FillsGpusThatHoldSomethingFirst) {
+  const Fleet fleet = Fleet::parse("3xA100-40GB").value();
+  Packing packing(std::make_shared<const Contents>(fleet));
+  const GpuIndex gpus[] = {3};
+  packing.clear(gpus);
+  for (const int size : {3, 2, 1, 1, 0}) EXPECT_TRUE(packing.add(0, size, 1));
+  ASSERT_EQ(packing.bins().size(), 2u);  // 4-3 and 2-2-1.
+  EXPECT_EQ(packing.contents()[packing.bins()[0].kind].unused, 0);
+  EXPECT_EQ(packing.unused(), 2 + 7);
+}
+
+TEST(Packing, RefusesWhatNoLayoutHasRoomFor) {
+  const Fleet fleet = Fleet::parse("A100-40GB+A30").value();
+  Packing packing(std::make_shared<const Contents>(fleet));
+  const GpuIndex gpus[] = {1, 1};
+  packing.clear(gpus);
+  EXPECT_TRUE(packing.add(0, 4, 0b11));  // 7g: only the A100 has it.
+  EXPECT_FALSE(packing.add(1, 4, 0b11));
+  EXPECT_FALSE(packing.add(1, 0, 0b01));  // On the A100, which is full.
+  EXPECT_TRUE(packing.add(1, 0, 0b11));
+}
+
+TEST(Packing, NeverExceedsALegalLayoutAndLosesNothing) {
+  Random random(5, "packing");
+  const Fleet fleet = Fleet::parse("5xA100-40GB+3xA30").value();
+  Packing packing(std::make_shared<const Contents>(fleet));
+  for (int round = 0; round < 500; ++round) {
+    const GpuIndex gpus[] = {5, 3};
+    packing.clear(gpus);
+    std::uint32_t added = 0;
+    for (std::uint32_t i = 0; i < 60; ++i)
+      added += packing.add(i, static_cast<int>(random.below(kSizeCount)), 0b11);
+    std::uint32_t items = 0;
+    std::array<GpuIndex, 2> used{};
+    for (const Packing::Bin& bin : packing.bins()) {
+      Contents::Counts counts{};
+      for (int i = 0; i < bin.count; ++i) ++counts[bin.items[i].size];
+      EXPECT_EQ(packing.contents()[bin.kind].counts, counts);
+      items += bin.count;
+      ++used[packing.contents()[bin.kind].board];
+    }
+    EXPECT_EQ(items, added);
+    EXPECT_LE(used[0], 5u);
+    EXPECT_LE(used[1], 3u);
+  }
+}
+
+}  // namespace
+}  // namespace smartmig
