@@ -25,6 +25,13 @@ PpoState first_state(const PpoSettings& settings, const NetworkSettings& network
                           .activation = network.activation}));
   Random random(settings.seed, "initial weights");
   state.network.initialise(random);
+  if (const ActionShape actions = environment.actions(); actions.heads == actions.options) {
+    const Layer& policy = state.network.layers()[network.hidden.size()];
+    for (int i = 0; i < actions.heads; ++i) {
+      state.network.parameters()[policy.biases + i * (actions.options + 1)] +=
+          static_cast<float>(network.stay);
+    }
+  }
   state.discounted.resize(environment.count());
   state.kl_weight = settings.kl_weight;
   return state;
@@ -87,6 +94,12 @@ Ppo::Ppo(const PpoSettings& settings, const NetworkSettings& network,
 }
 
 Ppo::~Ppo() = default;
+
+void Ppo::begin_with(const Network& network, const RunningNormaliser& observations) {
+  SM_CHECK(state_.iteration == 0 && network.shape() == state_.network.shape());
+  state_.network = network;
+  state_.observations = observations;
+}
 
 double Ppo::progress() const {
   return static_cast<double>(state_.iteration) / static_cast<double>(settings_.iterations());

@@ -32,6 +32,9 @@ namespace smartmig {
 struct NetworkSettings {
   std::vector<int> hidden = {64, 64};
   Activation activation = Activation::kTanh;
+  // Added at first to the logit of option i of head i: with a head for each present state, that
+  // all stays as it is.
+  double stay = 0;
 };
 
 struct PpoState {
@@ -76,6 +79,8 @@ class Ppo {
   const PpoState& state() const { return state_; }
   bool done() const { return state_.iteration >= settings_.iterations(); }
 
+  // Before the first iteration: goes on from what was learned elsewhere in the same shape.
+  void begin_with(const Network& network, const RunningNormaliser& observations);
   // A rollout and the update from it.
   PpoProgress iterate();
 

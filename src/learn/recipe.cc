@@ -19,6 +19,7 @@ constexpr std::pair<std::string_view, Activation> kActivations[] = {
 };
 constexpr std::pair<std::string_view, bool> kObjectives[] = {{"clipped", true},
                                                              {"penalised", false}};
+constexpr std::pair<std::string_view, bool> kChoices[] = {{"sample", true}, {"most-likely", false}};
 constexpr std::pair<std::string_view, bool> kStrategies[] = {{"cma-es", true}, {"open-es", false}};
 
 // One number, or two: where it begins and where it ends.
@@ -59,7 +60,22 @@ void read_policy(TomlFields& fields, PolicyRecipe& out) {
     return text;
   });
   fields.text("placer", out.placer);
-  fields.text("partitioner", out.partitioner);
+  if (fields.has("every")) {
+    out.every.emplace();
+    fields.integer("every", *out.every, 1, 1'000'000);
+  }
+  fields.boolean("queue_length", out.queue_length);
+  fields.text("layouts", out.layouts);
+  fields.boolean("may_wait", out.may_wait);
+  fields.choice<bool>("choice", out.sample, kChoices);
+  fields.integer("keep", out.keep, 0, 64);
+  fields.integer("turns", out.turns, 2, 100);
+}
+
+void read_reward(TomlFields& fields, RewardWeights& out) {
+  fields.number("tardiness", out.tardiness, 0, 1e9);
+  fields.number("energy", out.energy, 0, 1e9);
+  fields.number("late", out.late, 0, 1e9);
 }
 
 void read_workload(TomlFields& fields, WorkloadRecipe& out) {
@@ -82,6 +98,7 @@ void read_network(TomlFields& fields, NetworkSettings& out) {
   fields.integers("hidden", out.hidden, 1, 4096);
   if (out.hidden.size() > 16) fields.report("hidden", "found over 16 layers");
   fields.choice<Activation>("activation", out.activation, kActivations);
+  fields.number("stay", out.stay, 0, 100);
 }
 
 void read_ppo(TomlFields& fields, PpoSettings& out) {
@@ -149,6 +166,9 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name) {
     const bool named =
         document.section("policy", [&](TomlFields& f) { read_policy(f, recipe.policy); });
     document.section("workload", [&](TomlFields& f) { read_workload(f, recipe.workload); });
+    document.section("reward", [&](TomlFields& f) {
+      read_reward(f, recipe.reward.emplace(RewardWeights{0, 0, 0}));
+    });
     document.section("network", [&](TomlFields& f) { read_network(f, recipe.network); });
     document.section("ppo", [&](TomlFields& f) { read_ppo(f, recipe.ppo.emplace()); });
     document.section("evolution",

@@ -11,6 +11,7 @@
 
 #include "base/result.h"
 #include "fleet/costs.h"
+#include "learn/episodes.h"
 #include "learn/evolution.h"
 #include "learn/ppo.h"
 #include "learn/ppo_settings.h"
@@ -24,9 +25,19 @@ std::string_view to_string(PolicyKind kind);
 struct PolicyRecipe {
   PolicyKind kind = PolicyKind::kMeanField;
   std::string board = "A100-40GB";
-  // What it is learned beside: the placer under a partitioner, the partitioner over a placer.
+  // What layouts are learned beside, at first where there are two levels.
   std::string placer = "cedf";
-  std::string partitioner = "count";
+  // Layouts: events between two decisions (none given: 5, `one-gpu` 1), and whether the length of
+  // the queue is an input.
+  std::optional<int> every;
+  bool queue_length = true;
+  // Placement: the fixed layouts, and the option to let a job wait.
+  std::string layouts = "7*2,4-3*2,4-2-1*2,2-2-2-1*2";
+  bool may_wait = false;
+  // In use: drawn from the `keep` most likely options (0: all), or the most likely.
+  bool sample = true;
+  int keep = 3;
+  int turns = 3;  // Two levels: layouts, placer, layouts, ... so many times in all.
 };
 
 struct WorkloadRecipe {
@@ -54,6 +65,7 @@ struct EvolutionRecipe {
 struct Recipe {
   PolicyRecipe policy;
   WorkloadRecipe workload;
+  std::optional<RewardWeights> reward;  // None given: ET; placement: the share of late jobs.
   NetworkSettings network;
   // At least one of them.
   std::optional<PpoSettings> ppo;

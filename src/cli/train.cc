@@ -1,0 +1,177 @@
+// `smartmig train`: a policy from a recipe.
+#include "learn/train.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "cli/cli.h"
+#include "learn/learning_curve.h"
+
+namespace smartmig {
+namespace {
+
+struct TrainOptions {
+  std::string recipe;
+  std::string out;
+  std::string curve;
+  bool resume = false;
+  std::int64_t stop_after = 0;
+  int threads = 0;
+  bool json = false;
+};
+
+// All that a signal may touch.
+volatile std::sig_atomic_t interrupted = 0;
+
+// The first Ctrl-C asks for a stop; the second ends the program as ever.
+void stop_on_interrupt() {
+  struct sigaction action = {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+// One line that is drawn over, on a terminal only.
+class Watch {
+ public:
+  ~Watch() {
+    if (drawn_) fmt::print(stderr, "\r\033[K");
+  }
+  void operator()(const TrainingRow& row) {
+    if (!terminal_) return;
+    drawn_ = true;
+    const PpoProgress& p = row.progress;
+    if (p.episodes > 0) last_ = p;
+    std::string et = "-";
+    if (last_.episodes > 0) {
+      et = fmt::format("return {:.4g}, ET {:.4g} ({:+.1f} % of {:.4g})", last_.mean_return,
+                       last_.mean_et, 100 * (last_.mean_et / row.baseline_et - 1), row.baseline_et);
+    }
+    fmt::print(stderr,
+               "\r\033[Ktrain: {} of {}, {}; {}; entropy {:.3f}, KL {:.4f}, {:.0f} steps/s{}",
+               p.iteration, row.iterations, row.stage, et, p.entropy, p.kl, p.steps_per_s,
+               interrupted ? "; ends its block, again to leave at once" : "");
+    std::fflush(stderr);
+  }
+
+ private:
+  bool terminal_ = isatty(2) == 1;
+  bool drawn_ = false;
+  PpoProgress last_;  // With an episode that ended.
+};
+
+void print(const TrainOptions& options, const TrainingResult& result, double wall_s) {
+  const PpoProgress& last = result.curve.back();
+  // Of the last tenth: single iterations see few days to their end.
+  double et = 0;
+  double episodes = 0;
+  for (std::size_t i = result.curve.size() * 9 / 10; i < result.curve.size(); ++i) {
+    et += result.curve[i].mean_et * static_cast<double>(result.curve[i].episodes);
+    episodes += static_cast<double>(result.curve[i].episodes);
+  }
+  const bool known = episodes > 0;
+  et = known ? et / episodes : 0;
+  if (options.json) {
+    nlohmann::ordered_json object = {
+        {"done", result.done},
+        {"files", result.files},
+        {"iterations", last.iteration},
+        {"steps", last.steps},
+        {"train_et", known ? nlohmann::ordered_json(et) : nlohmann::ordered_json(nullptr)},
+        {"baseline", result.baseline},
+        {"baseline_et", result.baseline_et},
+        {"wall_s", wall_s}};
+    fmt::print("{}\n", object.dump(2));
+    return;
+  }
+  for (const std::string& file : result.files) fmt::print("{}\n", file);
+  fmt::print("{} iterations, {} steps.\n", last.iteration, last.steps);
+  if (!known) return;
+  fmt::print(
+      "ET on training days, over the last tenth of them, options drawn: {:.4g}; {}: {:.4g}.\n", et,
+      result.baseline, result.baseline_et);
+}
+
+int run_train(TrainOptions options) {
+  if (options.threads < 0 || options.threads > 1024) {
+    return bad_input(fmt::format("--threads: found {}, expected 0 (one for each core) to 1024",
+                                 options.threads));
+  }
+  if (options.stop_after < 0)
+    return bad_input(fmt::format("--stop-after: found {}, expected 0 or more", options.stop_after));
+  const auto text = read_file(options.recipe);
+  if (!text) return bad_input(text.error().message);
+  const auto recipe = parse_recipe(*text, options.recipe);
+  if (!recipe) return bad_input(recipe.error().message);
+  if (options.out.empty())
+    options.out = std::filesystem::path(options.recipe).stem().string() + ".safetensors";
+  // Minutes of work must not end at a folder that is not there.
+  for (const std::string& file : {options.out, options.curve}) {
+    const auto folder = std::filesystem::path(file).parent_path();
+    if (!folder.empty() && !std::filesystem::is_directory(folder))
+      return bad_input(fmt::format("{}: there is no folder {}", file, folder.string()));
+  }
+
+  stop_on_interrupt();
+  TrainingOptions training;
+  training.out = options.out;
+  training.threads = options.threads;
+  training.resume = options.resume;
+  training.stop_after = options.stop_after;
+  training.stop = [] { return interrupted != 0; };
+  const auto start = std::chrono::steady_clock::now();
+  bool begun = false;
+  const auto result = [&] {
+    Watch watch;
+    training.watch = [&](const TrainingRow& row) {
+      begun = true;
+      watch(row);
+    };
+    return train(*recipe, *text, training);
+  }();
+  if (!result) return begun ? failed(result.error().message) : bad_input(result.error().message);
+  if (!options.curve.empty()) {
+    if (const auto written = write_file(options.curve, curve_csv(result->curve)); !written)
+      return failed(written.error().message);
+  }
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  print(options, *result, wall.count());
+  if (result->done) return 0;
+  std::fflush(stdout);
+  return failed(
+      fmt::format("stopped after {} iterations; go on with: smartmig train --recipe {} "
+                  "--out {} --resume",
+                  result->curve.back().iteration, options.recipe, options.out));
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("train", "Learn a policy from a recipe");
+  const auto options = std::make_shared<TrainOptions>();
+  command
+      ->add_option("--recipe", options->recipe, "What to learn, and how (docs/formats/recipe.md)")
+      ->required();
+  command->add_option("--out", options->out,
+                      "The policy file; two levels: two, with -layouts and -placer in their names "
+                      "(RECIPE.safetensors, here)");
+  command->add_option("--curve", options->curve, "A CSV file for the learning curve");
+  command->add_flag("--resume", options->resume, "Go on from the checkpoint beside --out");
+  command->add_option("--stop-after", options->stop_after,
+                      "Stop after N iterations, as Ctrl-C does; go on with --resume");
+  command->add_option("--threads", options->threads, "0: one for each core (0)");
+  command->add_flag("--json", options->json, "Print JSON");
+  command->footer(
+      "Ctrl-C ends the block at hand, writes a checkpoint and leaves with status 1; a second one\n"
+      "leaves at once, and the checkpoint is that of the block before.");
+  command->callback([options, &action] { action = [options] { return run_train(*options); }; });
+}
+
+}  // namespace smartmig
