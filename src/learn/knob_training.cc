@@ -70,17 +70,19 @@ Result<KnobCase> parse_knob_case(std::string_view text, const WorkloadRecipe& de
   return made;
 }
 
-Result<KnobTraining> KnobTraining::make(const Recipe& recipe) {
-  SM_CHECK(recipe.evolution.has_value());
+Result<KnobTraining> KnobTraining::make(const Recipe& recipe, std::string text) {
+  if (!recipe.evolution || !recipe.evolution->covariance || recipe.ppo)
+    return fail("[evolution]: a smartmig policy is found by strategy \"cma-es\" alone");
   const EvolutionRecipe& evolution = *recipe.evolution;
   KnobTraining training;
+  training.text_ = std::move(text);
   training.settings_ = evolution.settings;
   training.days_ = evolution.days_per_generation;
   training.seed_ = recipe.workload.seed;
   training.energy_weight_ = recipe.workload.energy_weight;
   training.knobs_ = first_knobs();
-  for (const std::string& text : evolution.cases) {
-    auto made = parse_knob_case(text, recipe.workload);
+  for (const std::string& one : evolution.cases) {
+    auto made = parse_knob_case(one, recipe.workload);
     if (!made) return pass_on(made);
     training.cases_.push_back(std::move(*made));
   }
@@ -134,29 +136,50 @@ double KnobTraining::score(std::span<const double> values, std::int64_t generati
   return sum / weights;
 }
 
-EvolutionProgress KnobTraining::step(WorkerPool& pool) {
+void KnobTraining::step(WorkerPool& pool) {
   CmaEs& search = running_.back();
   EvolutionProgress progress =
       search.step([this](std::span<const double> values,
                          std::int64_t generation) { return score(values, generation); },
                   pool);
   progress.generation += search_ * settings_.generations;
-  if (!search.done()) return progress;
+  progress.evaluations +=
+      search_ > 0 ? curve_[static_cast<std::size_t>(settings_.generations) - 1].evaluations : 0;
+  curve_.push_back(progress);
+  if (!search.done()) return;
   (search_ == 0 ? knobs_.free_moves : knobs_.costly_moves) = with(search.mean());
   running_.clear();
   if (++search_ < kSearches) running_.push_back(begin_search(search_));
-  return progress;
+}
+
+TensorFile KnobTraining::policy() const {
+  SM_CHECK(done());
+  TensorFile file;
+  put_knobs(file, knobs_);
+  file.metadata["recipe"] = text_;
+  return file;
 }
 
 TensorFile KnobTraining::checkpoint() const {
   TensorFile file = running_.empty() ? TensorFile() : running_.back().checkpoint();
+  put_knobs(file, knobs_);
+  file.metadata["recipe"] = text_;
   const std::int64_t search = search_;
   file.put("search", std::span(&search, 1));
-  put_knobs(file, knobs_);
+  std::vector<double> curve;
+  for (const EvolutionProgress& row : curve_) {
+    const double evaluations = static_cast<double>(row.evaluations);
+    curve.insert(curve.end(), {evaluations, row.best, row.median, row.sigma});
+  }
+  file.put("curve", std::span<const double>(curve));
   return file;
 }
 
 Result<void> KnobTraining::resume(const TensorFile& file, std::string_view name) {
+  const auto text = file.text("recipe", name);
+  if (!text) return pass_on(text);
+  if (*text != text_)
+    return fail("{}: was begun with another recipe, expected the same text", name);
   const auto search = file.integers("search", 1, name);
   if (!search) return pass_on(search);
   if (search->front() < 0 || search->front() > kSearches)
@@ -166,9 +189,26 @@ Result<void> KnobTraining::resume(const TensorFile& file, std::string_view name)
   knobs_ = *knobs;
   search_ = static_cast<int>(search->front());
   running_.clear();
-  if (done()) return {};
-  running_.push_back(begin_search(search_));
-  return running_.back().resume(file, name);
+  std::int64_t generation = search_ * settings_.generations;
+  if (!done()) {
+    running_.push_back(begin_search(search_));
+    if (const auto taken = running_.back().resume(file, name); !taken) return pass_on(taken);
+    generation += running_.back().state().generation;
+  }
+  return read_curve(file, name, generation);
+}
+
+Result<void> KnobTraining::read_curve(const TensorFile& file, std::string_view name,
+                                      std::int64_t rows) {
+  const auto numbers = file.doubles("curve", 4 * rows, name);
+  if (!numbers) return pass_on(numbers);
+  curve_.clear();
+  for (std::size_t i = 0; i < numbers->size(); i += 4) {
+    const auto& row = *numbers;
+    curve_.push_back({static_cast<std::int64_t>(i / 4) + 1, static_cast<std::int64_t>(row[i]),
+                      row[i + 1], row[i + 2], row[i + 3]});
+  }
+  return {};
 }
 
 }  // namespace smartmig

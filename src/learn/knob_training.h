@@ -29,14 +29,15 @@ Result<KnobCase> parse_knob_case(std::string_view text, const WorkloadRecipe& de
 
 class KnobTraining {
  public:
-  // The recipe has [evolution], of kind smartmig.
-  static Result<KnobTraining> make(const Recipe& recipe);
+  // `text` is the recipe's: a checkpoint goes on only under the recipe it was begun with.
+  static Result<KnobTraining> make(const Recipe& recipe, std::string text);
 
   bool done() const { return search_ == kSearches; }
-  // One generation of the search under way.
-  EvolutionProgress step(WorkerPool& pool);
+  // One generation of the search under way; the curve has one row more then.
+  void step(WorkerPool& pool);
   std::int64_t generations() const { return kSearches * settings_.generations; }
-  const SmartmigKnobs& knobs() const { return knobs_; }
+  const std::vector<EvolutionProgress>& curve() const { return curve_; }
+  TensorFile policy() const;  // When it is done.
 
   TensorFile checkpoint() const;
   Result<void> resume(const TensorFile& file, std::string_view name);
@@ -45,9 +46,12 @@ class KnobTraining {
   static constexpr int kSearches = 2;  // Moves are free; moves cost.
   KnobTraining() = default;
   CmaEs begin_search(int search) const;
+  Result<void> read_curve(const TensorFile& file, std::string_view name, std::int64_t rows);
   double score(std::span<const double> values, std::int64_t generation) const;
   Knobs with(std::span<const double> values) const;
 
+  std::string text_;
+  std::vector<EvolutionProgress> curve_;
   EvolutionSettings settings_;
   std::vector<KnobCase> cases_;
   int days_ = 1;
