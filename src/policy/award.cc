@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policy/packing.h"
+
 namespace smartmig {
 namespace {
 
@@ -113,17 +115,23 @@ void Award::find_step(Candidate& candidate) const {
 }
 
 // Shortens the next step to what is left; false: there is no such step.
-bool Award::fits_in_what_is_left(Candidate& candidate, int slices) const {
-  while (candidate.next > candidate.size) {
-    if (candidate.speed[candidate.next] > 0 &&
-        slices_of(candidate.next) - slices_of(candidate.size) <= slices)
-      return true;
-    --candidate.next;
+bool Award::fits_in_what_is_left(Candidate& candidate, int slices, int gpus) {
+  for (; candidate.next > candidate.size; --candidate.next) {
+    if (candidate.speed[candidate.next] == 0 ||
+        slices_of(candidate.next) - slices_of(candidate.size) > slices)
+      continue;
+    if (gpus == 0) return true;
+    if (candidate.size >= 0) --given_[candidate.size];
+    ++given_[candidate.next];
+    if (a100s_can_hold(given_, gpus)) return true;
+    --given_[candidate.next];
+    if (candidate.size >= 0) ++given_[candidate.size];
   }
   return false;
 }
 
-int Award::give(std::vector<Candidate>& candidates, int slices) {
+int Award::give(std::vector<Candidate>& candidates, int slices, int gpus) {
+  given_.fill(0);
   heap_.clear();
   for (std::uint32_t i = 0; i < candidates.size(); ++i) {
     find_step(candidates[i]);
@@ -136,7 +144,7 @@ int Award::give(std::vector<Candidate>& candidates, int slices) {
     heap_.pop_back();
     Candidate& candidate = candidates[entry.index];
     if (candidate.size >= 0 && entry.density < least_) continue;
-    if (!fits_in_what_is_left(candidate, slices)) continue;
+    if (!fits_in_what_is_left(candidate, slices, gpus)) continue;
     slices -= slices_of(candidate.next) - slices_of(candidate.size);
     candidate.size = candidate.next;
     find_step(candidate);

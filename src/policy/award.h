@@ -39,7 +39,9 @@ class Award {
   // A job as a candidate, with its weight; false: it runs nowhere.
   bool weigh(const View& view, JobIndex job, KindSet kinds, int held, Candidate& candidate) const;
   // Awards at most that many compute slices; returns how many are left. O(n + slices log n).
-  int give(std::vector<Candidate>& candidates, int slices);
+  // Where `gpus` is not 0, only sizes are awarded that so many GPUs of seven compute slices can
+  // hold.
+  int give(std::vector<Candidate>& candidates, int slices, int gpus = 0);
   // What a step between sizes is worth for each compute slice it adds.
   double density(const Candidate& candidate, int from, int to) const;
 
@@ -55,13 +57,14 @@ class Award {
   double price(double work) const;
   double value_of_work(const Candidate& candidate) const;
   void find_step(Candidate& candidate) const;
-  bool fits_in_what_is_left(Candidate& candidate, int slices) const;
+  bool fits_in_what_is_left(Candidate& candidate, int slices, int gpus);
 
   double price_now_ = 1, price_later_ = 1, horizon_ = 1;
   double laxity_ = 1, tilt_from_ = 1, tilt_ = 0, training_ = 1;
   double least_ = 0, steepness_ = 1, on_time_ = 0, hold_ = 1;
-  double margin_ = 1, head_start_ = 0;  // On time: minutes * margin + head start <= slack.
-  std::vector<Entry> heap_;             // Kept so that deciding allocates nothing.
+  double margin_ = 1, head_start_ = 0;   // On time: minutes * margin + head start <= slack.
+  std::array<int, kSizeCount> given_{};  // How many of each size.
+  std::vector<Entry> heap_;              // Kept so that deciding allocates nothing.
 };
 
 }  // namespace smartmig

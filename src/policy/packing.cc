@@ -75,6 +75,24 @@ void Packing::reserve(std::size_t gpus) {
   open_.reserve(contents_->size());
 }
 
+bool a100s_can_hold(const std::array<int, kSizeCount>& counts, int gpus) {
+  const auto [n1, n2, n3, n4, n7] = counts;
+  const int rest = gpus - n7 - n4;  // Without a 4g.
+  if (rest < 0) return false;
+  for (int beside = std::min(n3, n4); beside >= 0; --beside) {
+    const int elsewhere = n3 - beside;
+    for (int pairs = std::max(0, elsewhere - rest); 2 * pairs <= elsewhere; ++pairs) {
+      const int single = elsewhere - 2 * pairs;
+      const int empty = rest - pairs - single;
+      if (empty < 0) continue;
+      const int open4 = n4 - beside;
+      if (n2 <= open4 + 2 * single + 3 * empty && 2 * n2 + n1 <= 3 * open4 + 4 * single + 7 * empty)
+        return true;
+    }
+  }
+  return false;
+}
+
 void Packing::clear(std::span<const GpuIndex> gpus) {
   empty_left_.assign(gpus.begin(), gpus.end());
   bins_.clear();

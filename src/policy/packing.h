@@ -43,6 +43,11 @@ class Contents {
   std::vector<Kind> kinds_;
 };
 
+// Whether so many GPUs with seven compute and eight memory slices, placed as on an A100, can hold
+// these numbers of slices: a GPU with a 4g has room for a 3g, or a 2g and a 1g; others for two 3g,
+// or one and two 2g, or three 2g and a 1g; and two 1g go wherever a 2g does.
+bool a100s_can_hold(const std::array<int, kSizeCount>& counts, int gpus);
+
 class Packing {
  public:
   struct Item {

@@ -66,6 +66,31 @@ TEST(Contents, StepsLeadToTheContentsTheyName) {
   }
 }
 
+TEST(A100s, CanHoldExactlyWhatSomeLayoutsDo) {
+  const Fleet fleet = Fleet::parse("A100-40GB").value();
+  const auto one = legal_contents(fleet.board(0));
+  std::set<std::array<int, kSizeCount>> held = {{}};
+  for (int gpus = 1; gpus <= 3; ++gpus) {
+    std::set<std::array<int, kSizeCount>> more;
+    for (const auto& before : held) {
+      for (const Contents::Counts& added : one) {
+        auto sum = before;
+        for (int size = 0; size < kSizeCount; ++size) sum[size] += added[size];
+        more.insert(sum);
+      }
+    }
+    held = std::move(more);
+    std::array<int, kSizeCount> counts{};
+    const int most = 7 * gpus + 1;
+    for (counts[4] = 0; counts[4] <= gpus + 1; ++counts[4])
+      for (counts[3] = 0; counts[3] <= gpus + 1; ++counts[3])
+        for (counts[2] = 0; counts[2] <= 2 * gpus + 1; ++counts[2])
+          for (counts[1] = 0; counts[1] <= 3 * gpus + 1; ++counts[1])
+            for (counts[0] = 0; counts[0] <= most; ++counts[0])
+              EXPECT_EQ(a100s_can_hold(counts, gpus), held.contains(counts));
+  }
+}
+
 TEST(Packing, FillsGpusThatHoldSomethingFirst) {
   const Fleet fleet = Fleet::parse("3xA100-40GB").value();
   Packing packing(std::make_shared<const Contents>(fleet));

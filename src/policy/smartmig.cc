@@ -50,7 +50,7 @@ class Smartmig : public Partitioner {
     award_.begin(knobs, backlog, demand_.load(), demand_.trend(view.now()), !free_moves);
     collect_ready(view);
     if (free_moves) {
-      award_.give(candidates_, slices_up(view));
+      award_.give(candidates_, slices_up(view), exactly_packable_gpus(view));
       pack(view);
       fill();
       emit(view, decision);
@@ -79,6 +79,17 @@ class Smartmig : public Partitioner {
           candidates_.push_back(candidate);
       }
     }
+  }
+
+  // On small fleets of one board with the papers' geometry the award keeps to what layouts allow;
+  // on others packing cuts what does not fit, which loses little where GPUs are many.
+  static int exactly_packable_gpus(const View& view) {
+    constexpr GpuIndex kSmall = 64;
+    const Fleet& fleet = view.fleet();
+    const Board& board = fleet.board(0);
+    const bool exact = fleet.boards().size() == 1 && board.compute_slices == 7 &&
+                       board.memory_slices == 8 && fleet.gpu_count() <= kSmall;
+    return exact ? static_cast<int>(view.gpus_up()) : 0;
   }
 
   static int slices_up(const View& view) {
