@@ -15,5 +15,8 @@ bool is_published_fleet(const Fleet& fleet);
 
 // The one to compare with first.
 std::vector<std::string> default_policies(const Fleet& fleet);
+// For one A100-40GB at about rate 2.5: the best fixed layout and the best two of a day first, both
+// found by search over training days.
+std::vector<std::string> one_gpu_policies();
 
 }  // namespace smartmig
