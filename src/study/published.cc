@@ -23,7 +23,7 @@ std::vector<std::string> default_policies(const Fleet& fleet) {
 }
 
 std::vector<std::string> one_gpu_policies() {
-  return {"static:3-2-2/cedf", "day-night:6=3-2-2+18=4-3/cedf", "none/cedf",
+  return {"static:3-2-2/cedf", "day-night:5=3-2-2+19=4-3/cedf", "none/cedf",
           "count/cedf",        "count/shortest-remaining",      "greedy"};
 }
 
