@@ -20,6 +20,15 @@ std::string spec_of(LearnedKind kind, const std::string& path, const PolicyRecip
   return "";
 }
 
+// The two files of a two-level policy, as `train` names them, whichever of them is given.
+std::string two_level_spec(const std::string& path) {
+  std::string stem = path;
+  for (const char* level : {"-layouts.safetensors", "-placer.safetensors"}) {
+    if (path.ends_with(level)) stem = path.substr(0, path.rfind(level));
+  }
+  return fmt::format("mean-field:{0}-layouts.safetensors/learned:{0}-placer.safetensors", stem);
+}
+
 }  // namespace
 
 Result<Evaluation> read_evaluation(const std::string& path) {
@@ -36,7 +45,9 @@ Result<Evaluation> read_evaluation(const std::string& path) {
   const LearnedSettings& settings = policy->settings;
   evaluation.fleet = settings.kind == LearnedKind::kOneGpu ? "1x" + settings.board
                                                            : evaluation.recipe.workload.fleet;
-  evaluation.policy = spec_of(settings.kind, path, evaluation.recipe.policy);
+  evaluation.policy = evaluation.recipe.policy.kind == PolicyKind::kTwoLevel
+                          ? two_level_spec(path)
+                          : spec_of(settings.kind, path, evaluation.recipe.policy);
   return evaluation;
 }
 
