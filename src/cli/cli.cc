@@ -38,6 +38,7 @@ int parse_and_run(int argc, char** argv) {
   add_search_static(app, action);
   add_bound(app, action);
   add_train(app, action);
+  add_evaluate(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -32,6 +32,8 @@ class VectorEnvironment {
   virtual std::span<const float> observations() const = 0;  // count x observation_size
   virtual std::span<const std::uint8_t> masks() const = 0;  // count x heads x options, 1: allowed
   virtual std::span<const std::uint16_t> members() const = 0;  // count x heads
+  // What a rule would choose there, count x heads x options; empty where there is none.
+  virtual std::span<const std::uint16_t> advice() const { return {}; }
   // `chosen`, count x heads x options: how many of the head's members take the option. Where an
   // episode ends the environment goes on with its next one.
   virtual void step(std::span<const std::uint16_t> chosen, WorkerPool& pool) = 0;

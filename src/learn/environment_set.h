@@ -5,6 +5,7 @@
 //   float step(std::span<const std::uint16_t> chosen, bool& ended);   // The reward.
 //   void observe(std::span<float>, std::span<std::uint8_t> mask, std::span<std::uint16_t> members);
 //   Finished& finished();
+//   void advise(std::span<std::uint16_t> chosen);   // Where a rule can say what it would choose.
 #pragma once
 
 #include <algorithm>
@@ -25,6 +26,7 @@ class EnvironmentSet final : public VectorEnvironment {
     observations_.resize(count * inputs_);
     masks_.resize(count * size());
     members_.resize(count * heads());
+    if constexpr (kAdvises) advice_.resize(masks_.size());
     rewards_.resize(count);
     ended_.resize(count);
     restart(0);
@@ -36,6 +38,7 @@ class EnvironmentSet final : public VectorEnvironment {
   std::span<const float> observations() const override { return observations_; }
   std::span<const std::uint8_t> masks() const override { return masks_; }
   std::span<const std::uint16_t> members() const override { return members_; }
+  std::span<const std::uint16_t> advice() const override { return advice_; }
   std::span<const float> rewards() const override { return rewards_; }
   std::span<const std::uint8_t> ended() const override { return ended_; }
 
@@ -77,12 +80,16 @@ class EnvironmentSet final : public VectorEnvironment {
   }
 
  private:
+  static constexpr bool kAdvises = requires(Task & task) {
+    task.advise(std::span<std::uint16_t>());
+  };
   std::size_t size() const { return static_cast<std::size_t>(shape_.size()); }
   std::size_t heads() const { return static_cast<std::size_t>(shape_.heads); }
   void observe(std::size_t i) {
     tasks_[i]->observe(std::span(observations_).subspan(i * inputs_, inputs_),
                        std::span(masks_).subspan(i * size(), size()),
                        std::span(members_).subspan(i * heads(), heads()));
+    if constexpr (kAdvises) tasks_[i]->advise(std::span(advice_).subspan(i * size(), size()));
   }
 
   std::vector<std::unique_ptr<Task>> tasks_;
@@ -91,6 +98,7 @@ class EnvironmentSet final : public VectorEnvironment {
   std::vector<float> observations_;
   std::vector<std::uint8_t> masks_;
   std::vector<std::uint16_t> members_;
+  std::vector<std::uint16_t> advice_;
   std::vector<float> rewards_;
   std::vector<std::uint8_t> ended_;
 };

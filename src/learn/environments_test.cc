@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <functional>
+#include <numeric>
 
 #include "policy/registry.h"
 #include "sim/metrics.h"
@@ -179,6 +180,45 @@ TEST(MeanFieldEnvironment, TakesTurnsEveryFiveEvents) {
   } while (!environment->ended()[0]);
   const std::size_t events = 2 * settings.episodes.days->day(0).jobs.size();
   EXPECT_NEAR(static_cast<double>(steps), static_cast<double>(events) / 5, 3);
+}
+
+// Follows the advice for one episode.
+Played follow(VectorEnvironment& environment) {
+  WorkerPool pool(1);
+  Played played;
+  do {
+    const std::vector<std::uint16_t> chosen(environment.advice().begin(),
+                                            environment.advice().end());
+    environment.step(chosen, pool);
+    played.rewards += static_cast<double>(environment.rewards()[0]);
+  } while (!environment.ended()[0]);
+  played.finished = environment.take_finished();
+  return played;
+}
+
+TEST(LayoutAdvice, FollowedAtEveryEventCostsWhatCountCosts) {
+  const auto one = plain(one_gpu("A100-40GB", "cedf", one_day(2.5)).value());
+  expect_et(follow(*make_environment(one)), simulated_et(one.episodes, "count/cedf"));
+  // Of several GPUs others change than `count`'s, and placers break ties by index.
+  auto eight = plain(mean_field("8xA100-40GB", "cedf", one_day()).value());
+  eight.every = 1;
+  const double et = simulated_et(eight.episodes, "count/cedf");
+  EXPECT_NEAR(follow(*make_environment(eight)).finished.mean_et, et, .01 * et);
+}
+
+TEST(LayoutAdvice, IsForEveryGpuAlsoWhereItWasNotFollowed) {
+  const auto environment = make_environment(plain(mean_field("8xA100-40GB").value()));
+  WorkerPool pool(1);
+  std::vector<std::uint16_t> chosen(144);
+  for (int step = 0; step < 300; ++step) {
+    for (int head = 0; head < 12; ++head) {
+      const auto line = environment->advice().subspan(head * 12, 12);
+      ASSERT_EQ(std::accumulate(line.begin(), line.end(), 0), environment->members()[head]);
+      std::fill_n(chosen.begin() + head * 12, 12, 0);
+      chosen[head * 12 + (head + step) % 12] = environment->members()[head];
+    }
+    environment->step(chosen, pool);
+  }
 }
 
 TEST(MeanFieldEnvironment, RefusesSeveralBoards) {

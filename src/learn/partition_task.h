@@ -24,6 +24,8 @@ class PartitionTask {
   float step(std::span<const std::uint16_t> chosen, bool& ended);
   void observe(std::span<float> inputs, std::span<std::uint8_t> mask,
                std::span<std::uint16_t> members);
+  // The layouts of `count`; of the GPUs as many as can stay as they are.
+  void advise(std::span<std::uint16_t> chosen);
   VectorEnvironment::Finished& finished() { return episodes_.finished(); }
 
  private:
@@ -37,6 +39,13 @@ class PartitionTask {
   bool queue_length_;
   int layouts_ = 0;
   EveryFewEvents turns_;
+  struct Step {
+    int layout;  // Its number.
+    int slices;
+  };
+  std::vector<Step> chain_;          // Of `count`.
+  std::vector<std::uint32_t> have_;  // By layout, of GPUs not advised yet,
+  std::vector<std::uint32_t> want_;  // and wanted.
   Decision decision_;
 };
 

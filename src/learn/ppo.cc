@@ -50,6 +50,7 @@ struct Ppo::Lane {
   std::vector<std::uint8_t> masks;
   std::vector<std::uint16_t> members;
   std::vector<std::uint16_t> counts;
+  std::vector<std::uint16_t> advice;
   std::vector<float> old_probabilities;
   std::vector<float> old_log_probabilities;
   std::vector<float> advantages;
@@ -66,6 +67,7 @@ struct Ppo::Lane {
         masks(kRows * actions.size()),
         members(kRows * actions.heads),
         counts(kRows * actions.size()),
+        advice(kRows * actions.size()),
         old_probabilities(clipped ? 0 : kRows * actions.size()),
         old_log_probabilities(kRows),
         advantages(kRows),
@@ -152,6 +154,9 @@ void Ppo::add_gradient(Lane& lane, const PpoLossWeights& weights,
   state_.network.forward(observations, n, lane.workspace, logits, values);
   lane.sums.add(
       ppo_loss(weights, batch, minibatch, logits, values, lane.scratch, d_logits, d_values));
+  if (const double weight = settings_.advice.at(progress()); !rollout_.advice.empty() && weight > 0)
+    add_advice(weight, gather(rollout_.advice, lane.advice, size), n, minibatch, lane.scratch,
+               actions.options, d_logits);
   state_.network.backward(observations, n, lane.workspace, d_logits, d_values, lane.gradient);
 }
 

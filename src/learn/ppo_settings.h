@@ -29,6 +29,9 @@ struct PpoSettings {
   double lambda = 0.95;
   Schedule learning_rate{3e-4, 1e-5};
   Schedule entropy{0.02, 0.001};  // Weight of the entropy in the objective.
+  // Weight of the cross entropy to what a rule would choose, where the environment has one
+  // (kickstarting, Schmitt et al. 2018).
+  Schedule advice{0, 0};
 
   bool clipped = true;  // Else the divergence is penalised, with a weight that follows `kl_aim`.
   Schedule clip{0.15, 0.15};

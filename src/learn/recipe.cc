@@ -113,6 +113,7 @@ void read_ppo(TomlFields& fields, PpoSettings& out) {
   fields.number("lambda", out.lambda, 0, 1);
   read_schedule(fields, "learning_rate", out.learning_rate, 1);
   read_schedule(fields, "entropy", out.entropy, 10);
+  read_schedule(fields, "advice", out.advice, 1e3);
   fields.choice<bool>("objective", out.clipped, kObjectives);
   read_schedule(fields, "clip", out.clip, 1);
   fields.number("kl_weight", out.kl_weight, 0, 1e6);

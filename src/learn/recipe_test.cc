@@ -56,6 +56,44 @@ strategy = "open-es"
   EXPECT_EQ(recipe->evolution->start, (std::vector<double>{1, 2.5}));
 }
 
+TEST(Recipe, ReadsWhatAPolicyIsAndWhatItIsPaidFor) {
+  const auto recipe = parse_recipe(R"(
+[policy]
+kind = "two-level"
+placer = "edf"
+every = 7
+queue_length = false
+layouts = "7*8"
+may_wait = true
+choice = "most-likely"
+keep = 5
+turns = 4
+[reward]
+late = 2
+[network]
+stay = 1.5
+[ppo]
+advice = [1, 0.5]
+)",
+                                   "r.toml");
+  ASSERT_TRUE(recipe) << recipe.error().message;
+  EXPECT_EQ(recipe->policy.placer, "edf");
+  EXPECT_EQ(recipe->policy.every, 7);
+  EXPECT_FALSE(recipe->policy.queue_length);
+  EXPECT_EQ(recipe->policy.layouts, "7*8");
+  EXPECT_TRUE(recipe->policy.may_wait);
+  EXPECT_FALSE(recipe->policy.sample);
+  EXPECT_EQ(recipe->policy.keep, 5);
+  EXPECT_EQ(recipe->policy.turns, 4);
+  EXPECT_EQ(recipe->reward->tardiness, 0);
+  EXPECT_EQ(recipe->reward->late, 2);
+  EXPECT_EQ(recipe->network.stay, 1.5);
+  EXPECT_EQ(recipe->ppo->advice.from, 1);
+  EXPECT_EQ(recipe->ppo->advice.to, 0.5);
+  EXPECT_EQ(error_of("[policy]\nturns = 1\n[ppo]\n"),
+            "r.toml:2: policy.turns: found 1, expected a whole number from 2 to 100");
+}
+
 TEST(Recipe, HasDefaultsForWhatIsLeftOut) {
   const auto recipe = parse_recipe("[policy]\n[ppo]\n", "r.toml");
   ASSERT_TRUE(recipe) << recipe.error().message;

@@ -21,6 +21,9 @@ Rollout::Rollout(const PpoSettings& settings, const VectorEnvironment& environme
   masks.resize(rows() * size);
   members.resize(rows() * environment.actions().heads);
   counts.resize(rows() * size);
+  if (settings.advice.from > 0 || settings.advice.to > 0) {
+    advice.resize(environment.advice().empty() ? 0 : rows() * size);
+  }
   log_probabilities.resize(rows());
   if (!settings.clipped) probabilities.resize(rows() * size);
   rewards.resize(rows());
@@ -117,6 +120,10 @@ void Collector::choose(Chunk& chunk, std::size_t step, Rollout& out) {
   const auto counts = std::span(out.counts).subspan(first * size, rows * size);
   std::copy_n(environment_.masks().begin() + chunk.begin * size, rows * size, masks.begin());
   std::copy_n(environment_.members().begin() + chunk.begin * heads, rows * heads, members.begin());
+  if (!out.advice.empty()) {
+    std::copy_n(environment_.advice().begin() + chunk.begin * size, rows * size,
+                out.advice.begin() + first * size);
+  }
   keep_most_likely(chunk.logits, actions_.options, settings_.keep_options, masks);
   masked_softmax(chunk.logits, masks, members, actions_.options, chunk.probabilities,
                  chunk.log_probabilities);

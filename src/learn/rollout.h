@@ -20,6 +20,7 @@ struct Rollout {
   std::vector<std::uint8_t> masks;  // Narrowed to the options that were drawn from.
   std::vector<std::uint16_t> members;
   std::vector<std::uint16_t> counts;
+  std::vector<std::uint16_t> advice;  // Empty unless it has a weight.
   std::vector<float> log_probabilities;
   std::vector<float> probabilities;  // Empty unless the objective needs them.
   std::vector<float> rewards;

@@ -123,6 +123,21 @@ TEST_F(Train, PutsTheRecipeIntoThePolicyFile) {
   EXPECT_FALSE(policy->settings.sample);
 }
 
+TEST_F(Train, GivesTwoLevelsAFileEach) {
+  const auto result = run(recipe_text("kind = \"two-level\"\nturns = 2"));
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->files.size(), 2u);
+  EXPECT_TRUE(result->files[0].ends_with("p-layouts.safetensors")) << result->files[0];
+  EXPECT_TRUE(result->files[1].ends_with("p-placer.safetensors")) << result->files[1];
+  const auto layouts = get_policy(*read_safetensors(result->files[0]), "layouts");
+  const auto placer = get_policy(*read_safetensors(result->files[1]), "placer");
+  EXPECT_EQ(layouts->settings.kind, LearnedKind::kMeanField);
+  EXPECT_TRUE(layouts->settings.sample);
+  EXPECT_EQ(placer->settings.kind, LearnedKind::kSize);
+  EXPECT_FALSE(placer->settings.sample);
+  EXPECT_FALSE(fs::exists(out()));
+}
+
 TEST_F(Train, BeginsWhereAllStays) {
   // One step of a small rate: the first logits still show.
   std::string text = recipe_text("", kTiny);

@@ -126,7 +126,10 @@ Result<Stage> size_stage(const Recipe& recipe, const Levels& levels) {
   if (!settings) return pass_on(settings);
   apply(recipe, settings->episodes);
   settings->episodes.policy.partitioner = make_learned_layouts(frozen(levels.at(kLayouts)), 1);
-  return finish(recipe, *settings, baseline_of(recipe, *settings->episodes.fleet));
+  auto stage = finish(recipe, *settings, baseline_of(recipe, *settings->episodes.fleet));
+  // Thirty choices at an event and more, of which none should be left to chance.
+  if (stage) stage->learned.sample = false;
+  return stage;
 }
 
 }  // namespace

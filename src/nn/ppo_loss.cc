@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/result.h"
 #include "nn/flush_denormals.h"
@@ -170,6 +171,29 @@ PpoLossSums ppo_loss(const PpoLossWeights& weights, const PpoRows& rows, std::si
   }
   sums.rows = static_cast<double>(count);
   return sums;
+}
+
+void add_advice(double weight, std::span<const std::uint16_t> advice, std::size_t rows,
+                std::size_t minibatch, const PpoLossScratch& scratch, int options,
+                std::span<float> d_logits) {
+  const std::size_t size = advice.size() / rows;
+  const auto line = static_cast<std::size_t>(options);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const auto advised = advice.subspan(row * size, size);
+    const int members = std::accumulate(advised.begin(), advised.end(), 0);
+    if (members == 0) continue;
+    const double scale = weight / (static_cast<double>(minibatch) * members);
+    for (std::size_t at = 0; at < size; at += line) {
+      const auto counts = advised.subspan(at, line);
+      const int of_head = std::accumulate(counts.begin(), counts.end(), 0);
+      if (of_head == 0) continue;
+      for (std::size_t o = 0; o < line; ++o) {
+        const std::size_t i = row * size + at + o;
+        d_logits[i] +=
+            static_cast<float>(scale * (of_head * double{scratch.probabilities[i]} - counts[o]));
+      }
+    }
+  }
 }
 
 }  // namespace smartmig

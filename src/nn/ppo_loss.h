@@ -57,4 +57,10 @@ PpoLossSums ppo_loss(const PpoLossWeights& weights, const PpoRows& rows, std::si
                      std::span<const float> logits, std::span<const float> values,
                      PpoLossScratch& scratch, std::span<float> d_logits, std::span<float> d_values);
 
+// Adds the derivatives of the mean cross entropy between advised counts and the probabilities that
+// ppo_loss() left in the scratch; the advised members of a row weigh 1 together.
+void add_advice(double weight, std::span<const std::uint16_t> advice, std::size_t rows,
+                std::size_t minibatch, const PpoLossScratch& scratch, int options,
+                std::span<float> d_logits);
+
 }  // namespace smartmig

@@ -150,5 +150,33 @@ TEST(PpoLoss, IsTheSumOfItsChunks) {
   EXPECT_NEAR(sums.loss(weights), whole.mean, 1e-12);
 }
 
+TEST(Advice, DerivativesAreThoseOfTheCrossEntropy) {
+  // Two heads of three options; the second row is advised nothing.
+  const std::vector<float> logits = {0.5F, -1, 2, 0, 0.3F, -0.2F, 1, 1, 1, 1, 1, 1};
+  const std::vector<std::uint16_t> advice = {1, 0, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<std::uint8_t> masks(12, 1);
+  const auto loss = [&](const std::vector<float>& at) {
+    std::vector<float> p(12);
+    std::vector<float> log_p(12);
+    masked_softmax(at, masks, {}, 3, p, log_p);
+    double sum = 0;
+    for (int i = 0; i < 12; ++i) sum -= advice[i] * double{log_p[i]} / 4;
+    return 0.7 * sum / 5;
+  };
+  PpoLossScratch scratch;
+  scratch.probabilities.resize(12);
+  scratch.log_probabilities.resize(12);
+  masked_softmax(logits, masks, {}, 3, scratch.probabilities, scratch.log_probabilities);
+  std::vector<float> found(12, 1);  // It adds.
+  add_advice(0.7, advice, 2, 5, scratch, 3, found);
+  for (int i = 0; i < 12; ++i) {
+    auto up = logits;
+    auto down = logits;
+    up[i] += 0.01F;
+    down[i] -= 0.01F;
+    EXPECT_NEAR(found[i] - 1, (loss(up) - loss(down)) / 0.02, 1e-4) << i;
+  }
+}
+
 }  // namespace
 }  // namespace smartmig

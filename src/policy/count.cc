@@ -64,12 +64,7 @@ class Count : public Partitioner {
 
   void build_chains(const Fleet& fleet) {
     for (const Board* board : fleet.boards()) {
-      auto& chain = chains_.emplace_back();
-      for (const std::string_view name : chain_names(*board)) {
-        const auto layout = parse_layout(*board, name);
-        SM_CHECK(layout.has_value());
-        chain.push_back(*layout);
-      }
+      const auto& chain = chains_.emplace_back(count_chain(*board));
       GpuIndex any = 0;  // A GPU of this board.
       while (&fleet.board(any) != board) ++any;
       auto& kinds = level_kinds_.emplace_back();
@@ -177,6 +172,16 @@ class Count : public Partitioner {
 };
 
 }  // namespace
+
+std::vector<SlotSet> count_chain(const Board& board) {
+  std::vector<SlotSet> chain;
+  for (const std::string_view name : chain_names(board)) {
+    const auto layout = parse_layout(board, name);
+    SM_CHECK(layout.has_value());
+    chain.push_back(*layout);
+  }
+  return chain;
+}
 
 std::unique_ptr<Partitioner> make_count() { return std::make_unique<Count>(); }
 

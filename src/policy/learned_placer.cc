@@ -55,7 +55,7 @@ std::unique_ptr<Placer> make_learned_placer(std::shared_ptr<const LearnedPolicy>
 Result<std::unique_ptr<Placer>> read_learned_placer(const std::string& path, const Fleet& fleet,
                                                     std::span<const SlotSet> fixed_layouts,
                                                     std::uint64_t seed) {
-  auto policy = read_policy_file(path, "learned", fleet);
+  auto policy = read_policy_file(path, "placement", fleet);
   if (!policy) return pass_on(policy);
   const LearnedSettings& settings = (*policy)->settings;
   const std::string from = path.empty() ? "what is shipped" : path;

@@ -27,4 +27,7 @@ std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs, const Fle
 // The largest profile of each GPU's board: what `none`, `count` and `greedy` start with.
 void whole_gpus(const Fleet& fleet, std::vector<SlotSet>& layouts);
 
+// The layouts along which `count` steps, from one slice to the most.
+std::vector<SlotSet> count_chain(const Board& board);
+
 }  // namespace smartmig

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <optional>
 
 #include "base/shipped.h"
@@ -76,11 +77,13 @@ Result<LearnedSettings> get_settings(const TensorFile& file, std::string_view na
 }
 
 Result<TensorFile> read_tensors(const std::string& path, std::string_view shipped) {
-  if (!path.empty()) return read_safetensors(path);
-  const std::string name = fmt::format("{}.safetensors", shipped);
-  for (const ShippedFile& file : shipped_files()) {
-    if (file.name == name) return decode_safetensors(file.bytes, name);
+  const std::string name = fmt::format("{}.safetensors", path.empty() ? shipped : path);
+  if (path.empty() || !std::filesystem::exists(path)) {
+    for (const ShippedFile& file : shipped_files()) {
+      if (file.name == name) return decode_safetensors(file.bytes, name);
+    }
   }
+  if (!path.empty()) return read_safetensors(path);
   return fail("policy {}: none is shipped, expected a trained one: {}:FILE", shipped, shipped);
 }
 

@@ -57,7 +57,7 @@ Result<LearnedPolicy> get_policy(const TensorFile& file, std::string_view name);
 
 Result<void> write_policy_file(const std::string& path, const LearnedPolicy& policy);
 // For this fleet. An empty path: the shipped policy of that name ("mean-field"), where there is
-// one.
+// one. A path that names no file may be the name of any shipped one ("two-level-layouts").
 Result<std::shared_ptr<const LearnedPolicy>> read_policy_file(const std::string& path,
                                                               std::string_view shipped,
                                                               const Fleet& fleet);

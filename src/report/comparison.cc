@@ -154,6 +154,25 @@ std::string bound_text(const Comparison& comparison) {
   return text;
 }
 
+double percent(long part, long whole) {
+  return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+// How often a policy that decides now and then changed anything.
+std::string turns_text(const Comparison& comparison) {
+  std::string text;
+  for (const PolicyResult& result : comparison.policies) {
+    const TurnCounts turns = result.turns();
+    if (turns.decisions == 0) continue;
+    text += fmt::format(
+        "{}: {:.0f} decisions a day, {:.1f} % of them change a GPU; a GPU changes in {:.2f} %.\n",
+        result.policy, static_cast<double>(turns.decisions) / static_cast<double>(comparison.days),
+        percent(turns.decisions_with_change, turns.decisions),
+        percent(turns.gpus_changed, turns.gpus_asked));
+  }
+  return text;
+}
+
 // A policy has commas: always quoted, never a quote inside.
 std::string csv_policy(const std::string& policy) { return fmt::format("\"{}\"", policy); }
 
@@ -233,8 +252,18 @@ std::string to_text(const Comparison& comparison, double energy_weight) {
       "one "
       "day, T mean tardiness in minutes. Energy in the table is that of the fleet as it is.\n",
       energy_weight);
+  text += turns_text(comparison);
   if (!comparison.bounds.empty()) text += bound_text(comparison);
   return text;
+}
+
+std::string late_text(const Comparison& comparison) {
+  std::string text = "Late jobs against the first, %:";
+  for (std::size_t p = 1; p < comparison.policies.size(); ++p) {
+    text += fmt::format("{} {} {}", p == 1 ? "" : ";", comparison.policies[p].policy,
+                        change_text(comparison.policies[p].late_vs_first));
+  }
+  return text + ".\n";
 }
 
 nlohmann::ordered_json to_json(const Comparison& comparison) {
@@ -249,6 +278,13 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
                                                  {"high95", or_null(estimate.high95)}};
     }
     object["vs_first"]["et_pct"] = to_json(result.et_vs_first);
+    object["vs_first"]["late_pct"] = to_json(result.late_vs_first);
+    if (const TurnCounts turns = result.turns(); turns.decisions > 0) {
+      object["decisions"] = {
+          {"count", static_cast<double>(turns.decisions) / static_cast<double>(comparison.days)},
+          {"changed_pct", percent(turns.decisions_with_change, turns.decisions)},
+          {"gpus_changed_pct", percent(turns.gpus_changed, turns.gpus_asked)}};
+    }
     if (!comparison.bounds.empty()) {
       const std::vector<DayBound>& bounds = comparison.bounds;
       const OverLinearised over = over_linearised(bounds);

@@ -13,6 +13,8 @@ namespace smartmig {
 // A table with 95 % intervals, one with what is seldom looked at, and a line on what the numbers
 // mean.
 std::string to_text(const Comparison& comparison, double energy_weight);
+// One line: by how much each policy has fewer late jobs than the first.
+std::string late_text(const Comparison& comparison);
 // A list in the order of the policies; an interval that there is not is null.
 nlohmann::ordered_json to_json(const Comparison& comparison);
 

@@ -40,8 +40,8 @@ TEST(ComparisonReport, JsonHasTheDocumentedKeysInOrder) {
               fmt::format(R"({{"mean":{}.1,"median":{}.0,"low95":-1.0,"high95":99.0}})", q, q));
     ++q;
   }
-  EXPECT_EQ(json[1]["vs_first"].dump(),
-            R"({"et_pct":{"mean":-12.345,"low95":-20.0,"high95":5.0}})");
+  EXPECT_EQ(json[1]["vs_first"].dump(), R"({"et_pct":{"mean":-12.345,"low95":-20.0,"high95":5.0},)"
+                                        R"("late_pct":{"mean":null,"low95":null,"high95":null}})");
 }
 
 TEST(ComparisonReport, WithOneRunIntervalsAreNullAndTheTextSaysSo) {

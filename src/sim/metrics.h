@@ -22,6 +22,7 @@ struct Metrics {
   long events = 0;
   long repartitions = 0;
   long preemptions = 0;
+  TurnCounts turns;  // Of a partitioner that decides now and then; else zeros.
 };
 
 // Of a run that has ended. O(jobs).

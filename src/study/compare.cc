@@ -31,18 +31,22 @@ void make_day(SharedDay& shared, const DaySource& source, std::size_t day) try {
 
 void estimate_all(Comparison& comparison, std::uint64_t seed) {
   std::vector<double> values(comparison.days);
-  std::vector<double> first_et(comparison.days);
+  std::vector<double> first(comparison.days);
+  const auto change = [&](const PolicyResult& result, double Metrics::*of) {
+    for (std::size_t day = 0; day < comparison.days; ++day) {
+      values[day] = result.days[day].*of;
+      first[day] = comparison.policies.front().days[day].*of;
+    }
+    return estimate_change(values, first, seed);
+  };
   for (PolicyResult& result : comparison.policies) {
     for (std::size_t q = 0; q < kQuantities.size(); ++q) {
       for (std::size_t day = 0; day < comparison.days; ++day)
         values[day] = result.days[day].*kQuantities[q].of;
       result.estimates[q] = estimate(values, seed);
     }
-    for (std::size_t day = 0; day < comparison.days; ++day) {
-      values[day] = result.days[day].et;
-      first_et[day] = comparison.policies.front().days[day].et;
-    }
-    result.et_vs_first = estimate_change(values, first_et, seed);
+    result.et_vs_first = change(result, &Metrics::et);
+    result.late_vs_first = change(result, &Metrics::late_pct);
   }
 }
 
@@ -54,6 +58,17 @@ const Estimate& PolicyResult::operator[](double Metrics::*of) const {
   return estimates[q];
 }
 
+TurnCounts PolicyResult::turns() const {
+  TurnCounts all;
+  for (const Metrics& day : days) {
+    all.decisions += day.turns.decisions;
+    all.decisions_with_change += day.turns.decisions_with_change;
+    all.gpus_asked += day.turns.gpus_asked;
+    all.gpus_changed += day.turns.gpus_changed;
+  }
+  return all;
+}
+
 Result<Comparison> compare(const RunSettings& settings, std::span<const std::string> policies,
                            std::size_t days, const DaySource& source, int threads,
                            Progress* progress) {
@@ -61,7 +76,7 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const std::str
   Comparison comparison;
   comparison.days = days;
   for (const std::string& policy : policies)
-    comparison.policies.push_back({policy, std::vector<Metrics>(days), {}, {}, {}, {}, {}});
+    comparison.policies.push_back({policy, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}});
 
   const std::size_t runs = days * policies.size();
   std::vector<SharedDay> shared(days);

@@ -36,13 +36,16 @@ struct PolicyResult {
   std::string policy;
   std::vector<Metrics> days;
   std::array<Estimate, kQuantities.size()> estimates;  // As kQuantities.
-  Change et_vs_first;                                  // Paired; 0 for the first policy.
+  // Paired; 0 for the first policy.
+  Change et_vs_first;
+  Change late_vs_first;  // Of the share of late jobs.
   // Paired; where there are bounds.
   Change et_above_bound;
   Change tardiness_above_bound;
   Change tardiness_above_program;  // The published one; nothing where a day has too many jobs.
 
   const Estimate& operator[](double Metrics::*of) const;
+  TurnCounts turns() const;  // Over all days.
 };
 
 struct Comparison {

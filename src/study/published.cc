@@ -22,4 +22,9 @@ std::vector<std::string> default_policies(const Fleet& fleet) {
           "count/cedf"};
 }
 
+std::vector<std::string> one_gpu_policies() {
+  return {"static:3-2-2/cedf", "day-night:5=3-2-2+19=4-3/cedf", "none/cedf",
+          "count/cedf",        "count/shortest-remaining",      "greedy"};
+}
+
 }  // namespace smartmig

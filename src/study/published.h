@@ -15,5 +15,8 @@ bool is_published_fleet(const Fleet& fleet);
 
 // The one to compare with first.
 std::vector<std::string> default_policies(const Fleet& fleet);
+// For one A100-40GB at about rate 2.5: first the best fixed layout and the best two layouts of a
+// day, both found by search on other days than a report's.
+std::vector<std::string> one_gpu_policies();
 
 }  // namespace smartmig

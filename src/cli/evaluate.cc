@@ -1,0 +1,101 @@
+// `smartmig evaluate`: a policy against the rules that do the same task, on days it never saw.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/cli.h"
+#include "cli/run_options.h"
+#include "policy/registry.h"
+#include "report/comparison.h"
+#include "study/evaluation.h"
+
+namespace smartmig {
+namespace {
+
+struct EvaluateOptions {
+  RunOptions run;
+  std::string policy;
+  bool fleet_given = false;
+  bool split_days = false;
+};
+
+// What the user did not say is as in the policy's training.
+void fill_in(const Evaluation& evaluation, EvaluateOptions& options) {
+  const WorkloadRecipe& trained = evaluation.recipe.workload;
+  options.policy = evaluation.policy;
+  if (!options.fleet_given) options.run.fleet = evaluation.fleet;
+  WorkloadOptions& workload = options.run.workload;
+  if (!workload.is_paper_generator()) return;
+  if (!workload.rate) workload.rate = trained.rates.front();
+  if (!workload.deadlines) workload.deadlines = to_string(trained.deadlines);
+  if (!workload.training_share) workload.training_share = trained.training_share;
+  if (!options.run.costs) options.run.costs = trained.costs.name;
+  if (!options.run.preemption) options.run.preemption = to_string(trained.preemption);
+}
+
+int run_evaluate(EvaluateOptions options) {
+  if (std::filesystem::exists(options.policy)) {
+    const auto evaluation = read_evaluation(options.policy);
+    if (!evaluation) return bad_input(evaluation.error().message);
+    fill_in(*evaluation, options);
+  }
+  const auto setup = read_setup(options.run);
+  if (!setup) return bad_input(setup.error().message);
+  const Fleet& fleet = (*setup)->fleet;
+  const auto policies = with_rivals(options.policy, fleet);
+  for (const std::string& policy : policies) {
+    if (const auto made = make_policy(policy, fleet); !made) return bad_input(made.error().message);
+  }
+  const auto days = read_days(options.run, options.split_days);
+  if (!days) return bad_input(days.error().message);
+  std::optional<OutputFolder> folder;
+  if (!options.run.out.empty()) {
+    auto opened = OutputFolder::open(options.run.out);
+    if (!opened) return bad_input(opened.error().message);
+    folder.emplace(std::move(*opened));
+  }
+  const Result<Comparison> comparison = [&] {
+    Progress progress("evaluate", days->count * policies.size());
+    return compare((*setup)->settings, policies, days->count, days->day, options.run.threads,
+                   &progress);
+  }();
+  if (!comparison) return failed(comparison.error().message);
+  if (folder) {
+    if (const auto written = folder->write(comparison_files(*comparison)); !written)
+      return failed(written.error().message);
+  }
+  if (options.run.json) {
+    fmt::print("{}\n", to_json(*comparison).dump(2));
+    return 0;
+  }
+  fmt::print("{}{}{}", to_text(*comparison, options.run.energy_weight), late_text(*comparison),
+             describe_setting(options.run, **setup, days->trace));
+  if (options.run.workload.jobs.empty())
+    fmt::print("No training day is among these: those have numbers from {} on.\n", kTrainingDays);
+  return 0;
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("evaluate", "A policy against its rivals on unseen days");
+  const auto options = std::make_shared<EvaluateOptions>();
+  command
+      ->add_option("--policy", options->policy,
+                   "A policy file, judged in the setting of its recipe unless options say "
+                   "otherwise, or a policy as in compare")
+      ->required();
+  add_run_options(*command, options->run);
+  add_day_options(*command, options->run, options->split_days);
+  options->run.workload.days = 100;
+  command->get_option("--days")->description("Independent days, each from an empty fleet (100)");
+  command->get_option("--out")->description("A folder for compare.csv, compare.json and days.csv");
+  command->callback([options, command, &action] {
+    options->fleet_given = command->get_option("--fleet")->count() > 0;
+    action = [options] { return run_evaluate(*options); };
+  });
+}
+
+}  // namespace smartmig
