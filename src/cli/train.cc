@@ -99,6 +99,67 @@ void print(const TrainOptions& options, const TrainingResult& result, double wal
       result.baseline, result.baseline_et);
 }
 
+// Generations of evolution; scores are means of ln(ET), on other days in each.
+class KnobProgress {
+ public:
+  ~KnobProgress() {
+    if (drawn_) fmt::print(stderr, "\r\033[K");
+  }
+  void operator()(const EvolutionProgress& row, std::int64_t generations) {
+    if (!terminal_) return;
+    drawn_ = true;
+    fmt::print(stderr,
+               "\r\033[Ktrain: generation {} of {}, best {:.4f}, median {:.4f}, sigma {:.3f}",
+               row.generation, generations, row.best, row.median, row.sigma);
+    std::fflush(stderr);
+  }
+
+ private:
+  bool terminal_ = isatty(2) == 1;
+  bool drawn_ = false;
+};
+
+int go_on_later(std::int64_t iterations, const TrainOptions& options) {
+  std::fflush(stdout);
+  return failed(
+      fmt::format("stopped after {} iterations; go on with: smartmig train --recipe {} "
+                  "--out {} --resume",
+                  iterations, options.recipe, options.out));
+}
+
+int run_knobs(const TrainOptions& options, const Recipe& recipe, const std::string& text,
+              const TrainingOptions& training) {
+  const auto start = std::chrono::steady_clock::now();
+  bool begun = false;
+  const auto result = [&] {
+    KnobProgress progress;
+    return train_knobs(recipe, text, training,
+                       [&](const EvolutionProgress& row, std::int64_t generations) {
+                         begun = true;
+                         progress(row, generations);
+                       });
+  }();
+  if (!result) return begun ? failed(result.error().message) : bad_input(result.error().message);
+  if (!options.curve.empty()) {
+    if (const auto written = write_file(options.curve, curve_csv(result->curve)); !written)
+      return failed(written.error().message);
+  }
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  const EvolutionProgress last = result->curve.empty() ? EvolutionProgress() : result->curve.back();
+  if (options.json) {
+    const nlohmann::ordered_json object = {{"done", result->done},
+                                           {"files", {result->file}},
+                                           {"iterations", last.generation},
+                                           {"evaluations", last.evaluations},
+                                           {"wall_s", wall.count()}};
+    fmt::print("{}\n", object.dump(2));
+  } else {
+    fmt::print("{}\n{} generations, {} evaluations.\n", result->file, last.generation,
+               last.evaluations);
+  }
+  return result->done ? 0 : go_on_later(last.generation, options);
+}
+
 int run_train(TrainOptions options) {
   if (options.threads < 0 || options.threads > 1024) {
     return bad_input(fmt::format("--threads: found {}, expected 0 (one for each core) to 1024",
@@ -126,6 +187,8 @@ int run_train(TrainOptions options) {
   training.resume = options.resume;
   training.stop_after = options.stop_after;
   training.stop = [] { return interrupted != 0; };
+  if (recipe->policy.kind == PolicyKind::kSmartmig)
+    return run_knobs(options, *recipe, *text, training);
   const auto start = std::chrono::steady_clock::now();
   bool begun = false;
   const auto result = [&] {
@@ -143,12 +206,7 @@ int run_train(TrainOptions options) {
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   print(options, *result, wall.count());
-  if (result->done) return 0;
-  std::fflush(stdout);
-  return failed(
-      fmt::format("stopped after {} iterations; go on with: smartmig train --recipe {} "
-                  "--out {} --resume",
-                  result->curve.back().iteration, options.recipe, options.out));
+  return result->done ? 0 : go_on_later(result->curve.back().iteration, options);
 }
 
 }  // namespace

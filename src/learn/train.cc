@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "learn/knob_training.h"
 #include "learn/training_checkpoint.h"
 #include "learn/training_stages.h"
 #include "nn/network_file.h"
@@ -120,6 +121,13 @@ class Training {
   bool stop_ = false;
 };
 
+// Nobody's minutes are overwritten by a training that begins anew.
+Result<void> check_no_checkpoint(const TrainingOptions& options) {
+  if (options.resume || !fs::exists(checkpoint_path(options.out))) return {};
+  return fail("{}: a training was stopped there, expected --resume or that the file is removed",
+              checkpoint_path(options.out));
+}
+
 }  // namespace
 
 std::string checkpoint_path(const std::string& out) { return out + ".checkpoint"; }
@@ -136,11 +144,37 @@ Result<TrainingResult> train(const Recipe& recipe, const std::string& text,
     return fail("policy.kind: a {} policy is not learned by {}", to_string(recipe.policy.kind),
                 recipe.ppo ? "[ppo]" : "[evolution]");
   }
-  if (!options.resume && fs::exists(checkpoint_path(options.out))) {
-    return fail("{}: a training was stopped there, expected --resume or that the file is removed",
-                checkpoint_path(options.out));
-  }
+  if (const auto checked = check_no_checkpoint(options); !checked) return pass_on(checked);
   return Training(recipe, text, options).run();
+}
+
+Result<KnobResult> train_knobs(const Recipe& recipe, const std::string& text,
+                               const TrainingOptions& options, const KnobWatch& seen) {
+  auto training = KnobTraining::make(recipe, text);
+  if (!training) return pass_on(training);
+  if (const auto checked = check_no_checkpoint(options); !checked) return pass_on(checked);
+  const std::string path = checkpoint_path(options.out);
+  if (options.resume) {
+    const auto file = read_safetensors(path);
+    if (!file) return pass_on(file);
+    if (const auto taken = training->resume(*file, path); !taken) return pass_on(taken);
+  }
+  WorkerPool pool(options.threads);
+  while (!training->done()) {
+    training->step(pool);
+    if (seen) seen(training->curve().back(), training->generations());
+    if (const auto written = write_safetensors(path, training->checkpoint()); !written)
+      return pass_on(written);
+    const bool stop =
+        (options.stop && options.stop()) ||
+        (options.stop_after > 0 && std::ssize(training->curve()) >= options.stop_after);
+    if (stop && !training->done()) return KnobResult{false, training->curve(), path};
+  }
+  if (const auto written = write_safetensors(options.out, training->policy()); !written)
+    return pass_on(written);
+  std::error_code ignored;
+  fs::remove(path, ignored);
+  return KnobResult{true, training->curve(), options.out};
 }
 
 }  // namespace smartmig

@@ -46,4 +46,15 @@ std::string level_path(const std::string& out, const std::string& level);
 Result<TrainingResult> train(const Recipe& recipe, const std::string& text,
                              const TrainingOptions& options);
 
+// The same for the knobs of smartmig, which evolution finds: an iteration is a generation, and a
+// block too. `watch` of the options is not called, `seen` is, with the generations in all.
+struct KnobResult {
+  bool done = false;
+  std::vector<EvolutionProgress> curve;
+  std::string file;  // The policy, or the checkpoint.
+};
+using KnobWatch = std::function<void(const EvolutionProgress&, std::int64_t generations)>;
+Result<KnobResult> train_knobs(const Recipe& recipe, const std::string& text,
+                               const TrainingOptions& options, const KnobWatch& seen = {});
+
 }  // namespace smartmig
