@@ -206,6 +206,12 @@ TEST(LayoutAdvice, FollowedAtEveryEventCostsWhatCountCosts) {
   EXPECT_NEAR(follow(*make_environment(eight)).finished.mean_et, et, .01 * et);
 }
 
+TEST(SizeAdvice, FollowedCostsWhatSlowestOnTimeCosts) {
+  const auto settings = plain(size_placement("8xA100-40GB", "count", one_day(10)).value());
+  expect_et(follow(*make_environment(settings)),
+            simulated_et(settings.episodes, "count/slowest-on-time"));
+}
+
 TEST(LayoutAdvice, IsForEveryGpuAlsoWhereItWasNotFollowed) {
   const auto environment = make_environment(plain(mean_field("8xA100-40GB").value()));
   WorkerPool pool(1);

@@ -68,4 +68,12 @@ void SizeTask::observe(std::span<float> inputs, std::span<std::uint8_t> mask,
   members[0] = 1;
 }
 
+void SizeTask::advise(std::span<std::uint16_t> chosen) {
+  View view = episodes_.engine().view();
+  const SliceId slice = smallest_on_time(view, view.look_at(choices_.job()), choices_.kinds());
+  const int compute = view.fleet().kinds()[view.slice(slice).kind].compute;
+  std::fill(chosen.begin(), chosen.end(), 0);
+  chosen[static_cast<std::size_t>(size_index(compute))] = 1;
+}
+
 }  // namespace smartmig

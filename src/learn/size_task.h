@@ -23,6 +23,8 @@ class SizeTask {
   float step(std::span<const std::uint16_t> chosen, bool& ended);
   void observe(std::span<float> inputs, std::span<std::uint8_t> mask,
                std::span<std::uint16_t> members);
+  // The choice of `slowest-on-time`.
+  void advise(std::span<std::uint16_t> chosen);
   VectorEnvironment::Finished& finished() { return episodes_.finished(); }
 
  private:
