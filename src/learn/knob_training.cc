@@ -81,6 +81,18 @@ Result<KnobTraining> KnobTraining::make(const Recipe& recipe, std::string text) 
   training.seed_ = recipe.workload.seed;
   training.energy_weight_ = recipe.workload.energy_weight;
   training.knobs_ = first_knobs();
+  for (const KnobInfo& info : knob_infos()) training.scales_.push_back(info.scale);
+  for (const auto& [key, values] :
+       {std::pair{"start", &evolution.start}, std::pair{"scales", &evolution.scales}}) {
+    if (!values->empty() && values->size() != kKnobCount)
+      return fail("evolution.{}: found {} numbers, expected {}, one for each knob", key,
+                  values->size(), kKnobCount);
+  }
+  if (!evolution.scales.empty()) training.scales_ = evolution.scales;
+  if (!evolution.start.empty()) {
+    std::copy(evolution.start.begin(), evolution.start.end(), training.knobs_.free_moves.begin());
+    training.knobs_.costly_moves = training.knobs_.free_moves;
+  }
   for (const std::string& one : evolution.cases) {
     auto made = parse_knob_case(one, recipe.workload);
     if (!made) return pass_on(made);
@@ -94,10 +106,9 @@ Result<KnobTraining> KnobTraining::make(const Recipe& recipe, std::string text) 
 
 CmaEs KnobTraining::begin_search(int search) const {
   const Knobs& start = search == 0 ? knobs_.free_moves : knobs_.costly_moves;
-  std::vector<double> scales;
-  for (const KnobInfo& info : knob_infos()) scales.push_back(info.scale);
-  scales.resize(knobs_in(search));
-  return CmaEs(settings_, {start.begin(), start.begin() + std::ssize(scales)}, scales);
+  const auto count = static_cast<std::ptrdiff_t>(knobs_in(search));
+  return CmaEs(settings_, {start.begin(), start.begin() + count},
+               {scales_.begin(), scales_.begin() + count});
 }
 
 Knobs KnobTraining::with(std::span<const double> values) const {

@@ -53,6 +53,7 @@ class KnobTraining {
   std::string text_;
   std::vector<EvolutionProgress> curve_;
   EvolutionSettings settings_;
+  std::vector<double> scales_;  // Of all knobs.
   std::vector<KnobCase> cases_;
   int days_ = 1;
   std::uint64_t seed_ = 1;

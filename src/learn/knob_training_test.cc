@@ -59,6 +59,23 @@ TEST(KnobTraining, GoesOnFromACheckpointToTheSameBytes) {
   }
 }
 
+TEST(KnobTraining, BeginsWhereTheRecipeSays) {
+  std::string numbers = "[0.5";
+  for (std::size_t i = 1; i < kKnobCount; ++i) numbers += ", -0.25";
+  numbers += "]";
+  const auto make = [&](const std::string& start) {
+    const std::string text = kRecipe + "start = " + start + "\n";
+    return KnobTraining::make(parse_recipe(text, "r").value(), text);
+  };
+  const auto training = make(numbers);
+  ASSERT_TRUE(training) << training.error().message;
+  const auto knobs = get_knobs(training->checkpoint(), "c");
+  EXPECT_EQ(knobs->free_moves[0], 0.5);
+  EXPECT_EQ(knobs->costly_moves[kKnobCount - 1], -0.25);
+  EXPECT_EQ(make("[1, 2]").error().message,
+            "evolution.start: found 2 numbers, expected 28, one for each knob");
+}
+
 TEST(KnobTraining, RefusesACheckpointOfAnotherRecipe) {
   const std::string other = kRecipe + "# changed\n";
   auto training = KnobTraining::make(parse_recipe(other, "r").value(), other);
