@@ -91,13 +91,9 @@ Result<SmartmigKnobs> read_knobs(const std::string& path) {
     return get_knobs(*file, path);
   }
   constexpr std::string_view name = "smartmig.safetensors";
-  for (const ShippedFile& shipped : shipped_files()) {
-    if (shipped.name != name) continue;
-    const auto file = decode_safetensors(shipped.bytes, name);
-    if (!file) return pass_on(file);
-    return get_knobs(*file, name);
-  }
-  return first_knobs();
+  const auto file = decode_safetensors(shipped_file(name), name);
+  if (!file) return pass_on(file);
+  return get_knobs(*file, name);
 }
 
 }  // namespace smartmig
