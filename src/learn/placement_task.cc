@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "learn/choice_walk.h"
+
 namespace smartmig {
 namespace {
 
@@ -25,24 +27,7 @@ void PlacementTask::restart(std::uint64_t block) {
 void PlacementTask::begin_episode() {
   late_us_ = 0;
   late_ = 0;
-  Engine& engine = episodes_.engine();
-  SM_CHECK(engine.advance());
-  engine.partition();
-  View view = engine.view();
-  choices_.begin(view);
-  SM_CHECK(go_on());  // The first job has an empty fleet.
-}
-
-bool PlacementTask::go_on() {
-  Engine& engine = episodes_.engine();
-  View view = engine.view();
-  while (!choices_.next(view)) {
-    engine.place(choices_.starts());
-    if (!engine.advance()) return false;
-    engine.partition();
-    choices_.begin(view);
-  }
-  return true;
+  walk_to_first_choice(episodes_.engine(), choices_);
 }
 
 float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
@@ -60,7 +45,7 @@ float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
   } else {
     SM_CHECK(may_wait_ && option == inputs_.slice_count());
   }
-  ended = !go_on();
+  ended = !walk_to_choice(episodes_.engine(), choices_);
   const Charge charge = episodes_.charge(late_us_, late_);
   const float reward = episodes_.reward(charge);
   if (ended) {

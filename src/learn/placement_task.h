@@ -27,7 +27,6 @@ class PlacementTask {
  private:
   void begin_episode();
   // To the next choice; false at the end of the episode.
-  bool go_on();
 
   Episodes episodes_;
   bool may_wait_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "learn/choice_walk.h"
+
 namespace smartmig {
 namespace {
 
@@ -21,26 +23,7 @@ void SizeTask::restart(std::uint64_t block) {
   begin_episode();
 }
 
-void SizeTask::begin_episode() {
-  Engine& engine = episodes_.engine();
-  View view = engine.view();
-  SM_CHECK(engine.advance());
-  engine.partition();
-  choices_.begin(view);
-  SM_CHECK(go_on());
-}
-
-bool SizeTask::go_on() {
-  Engine& engine = episodes_.engine();
-  View view = engine.view();
-  while (!choices_.next(view)) {
-    engine.place(choices_.starts());
-    if (!engine.advance()) return false;
-    engine.partition();
-    choices_.begin(view);
-  }
-  return true;
-}
+void SizeTask::begin_episode() { walk_to_first_choice(episodes_.engine(), choices_); }
 
 Charge SizeTask::charge() {
   State& state = episodes_.engine().state();
@@ -52,7 +35,7 @@ float SizeTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
   View view = engine.view();
   const auto size = std::find(chosen.begin(), chosen.end(), 1) - chosen.begin();
   choices_.choose(view, slice_of_size(view, choices_.kinds(), static_cast<int>(size)));
-  ended = !go_on();
+  ended = !walk_to_choice(episodes_.engine(), choices_);
   const Charge so_far = charge();
   const float reward = episodes_.reward(so_far);
   if (ended) {

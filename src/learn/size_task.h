@@ -29,7 +29,6 @@ class SizeTask {
 
  private:
   void begin_episode();
-  bool go_on();
   Charge charge();
 
   Episodes episodes_;
