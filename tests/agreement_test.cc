@@ -15,11 +15,7 @@ void expect_agreement(const RandomCase& random) {
   SCOPED_TRACE(random.describe());
   const Fleet fleet = Fleet::parse(random.fleet).value();
   const Policy policy = make_policy(random.policy, fleet).value();
-  EngineOptions options;
-  options.costs = Costs::parse(random.costs).value();
-  options.preemption = random.preemption;
-  options.estimate_sigma = random.sigma;
-  options.events = random.events;
+  const EngineOptions options = engine_options(random);
   Engine engine(fleet, random.jobs, policy, options);
   const auto done = engine.run();
   const reference::Outcome expected = reference::run(to_setup(random, fleet, options.costs));

@@ -16,10 +16,7 @@ namespace {
 RunSettings settings_of(const RandomCase& random, const Fleet& fleet) {
   RunSettings settings;
   settings.fleet = &fleet;
-  settings.engine.costs = Costs::parse(random.costs).value();
-  settings.engine.preemption = random.preemption;
-  settings.engine.estimate_sigma = random.sigma;
-  settings.engine.events = random.events;
+  settings.engine = engine_options(random);
   return settings;
 }
 

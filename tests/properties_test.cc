@@ -199,11 +199,7 @@ class Auditor {
 };
 
 EngineOptions options_of(const RandomCase& random) {
-  EngineOptions options;
-  options.costs = Costs::parse(random.costs).value();
-  options.preemption = random.preemption;
-  options.estimate_sigma = random.sigma;
-  options.events = random.events;
+  EngineOptions options = engine_options(random);
   options.records = true;
   return options;
 }

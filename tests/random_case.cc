@@ -165,4 +165,13 @@ int case_count(int usual) {
   return number && *number > 0 ? static_cast<int>(*number) : usual;
 }
 
+EngineOptions engine_options(const RandomCase& random) {
+  EngineOptions options;
+  options.costs = Costs::parse(random.costs).value();
+  options.preemption = random.preemption;
+  options.estimate_sigma = random.sigma;
+  options.events = random.events;
+  return options;
+}
+
 }  // namespace smartmig

@@ -38,6 +38,9 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
 // "static/cedf", "greedy", ... Not the learned ones, which a test names itself.
 std::vector<std::string> policy_kinds();
 
+// What the case says, for an engine.
+EngineOptions engine_options(const RandomCase& random);
+
 // How many cases a test runs: SMARTMIG_CASES in the environment, or `usual`.
 int case_count(int usual);
 

@@ -10,11 +10,7 @@ namespace smartmig {
 namespace {
 
 EngineOptions options_of(const RandomCase& random) {
-  EngineOptions options;
-  options.costs = Costs::parse(random.costs).value();
-  options.preemption = random.preemption;
-  options.estimate_sigma = random.sigma;
-  options.events = random.events;
+  EngineOptions options = engine_options(random);
   options.aggregates = true;
   options.tardiness = true;
   return options;
