@@ -37,8 +37,8 @@ double variance_mass(std::span<const double> weights) {
 }  // namespace
 
 std::string describe(const EvolutionSettings& s) {
-  return fmt::format("seed {} generations {} population {} sigma {} active {} learning rate {}",
-                     s.seed, s.generations, s.population, s.sigma, s.active, s.learning_rate);
+  return fmt::format("seed {} generations {} population {} sigma {} active {}", s.seed,
+                     s.generations, s.population, s.sigma, s.active);
 }
 
 std::vector<std::size_t> rank_scores(std::span<const double> scores) {

@@ -56,7 +56,6 @@ LearnedSettings learned_settings(const PlacementTask::Settings& settings) {
   learned.kind = LearnedKind::kPlacement;
   learned.board = fleet.board(0).name;
   learned.slices = slice_sizes(fleet, layouts);
-  learned.may_wait = settings.may_wait;
   return learned;
 }
 LearnedSettings learned_settings(const PartitionTask::Settings& settings) {

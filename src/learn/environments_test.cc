@@ -92,11 +92,9 @@ int earliest_finish(std::span<const float> inputs, std::span<const std::uint8_t>
 }
 
 TEST(PlacementEnvironment, HasTheInputsAndOptionsOfTheCourseProject) {
-  auto settings = course_placement(one_day());
-  EXPECT_EQ(make_environment(settings)->observation_size(), 88);
-  EXPECT_EQ(make_environment(settings)->actions().options, 20);
-  settings.may_wait = true;
-  EXPECT_EQ(make_environment(settings)->actions().options, 21);
+  const auto environment = make_environment(course_placement(one_day()));
+  EXPECT_EQ(environment->observation_size(), 88);
+  EXPECT_EQ(environment->actions().options, 20);
 }
 
 TEST(PlacementEnvironment, DrivenByAPlacersChoicesCostsWhatThatPlacerCosts) {
@@ -118,19 +116,6 @@ TEST(PlacementEnvironment, PaysForLateJobsByTheirShare) {
   const Played played = play(*make_environment(settings), earliest_finish);
   EXPECT_NEAR(played.finished.mean_return, -metrics.late_pct / 100, 1e-9);
   EXPECT_NEAR(played.finished.mean_et, metrics.et, 1e-9);
-}
-
-TEST(PlacementEnvironment, LetsAJobWaitOnlyWhereSomethingWillHappen) {
-  auto settings = plain(course_placement(one_day(8)));
-  settings.may_wait = true;
-  const auto environment = make_environment(settings);
-  EXPECT_EQ(environment->masks()[20], 0) << "the fleet is empty";
-  // Waits whenever it may: then one job runs at a time, and all end.
-  const Played played = play(*environment, [](auto inputs, auto mask, int head) {
-    return mask[20] ? 20 : earliest_finish(inputs, mask.first(20), head);
-  });
-  EXPECT_EQ(played.finished.episodes, 1u);
-  EXPECT_GT(played.finished.mean_et, 10);
 }
 
 int stay(std::span<const float>, std::span<const std::uint8_t>, int head) { return head; }

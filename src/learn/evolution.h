@@ -1,6 +1,5 @@
-// Search over vectors of numbers by scoring samples: no gradient, any score. CmaEs learns the full
-// covariance of good steps and is for tens to a few hundred numbers; OpenEs follows a gradient
-// estimated from ranks and is for thousands. Less is better. The caller owns the loop:
+// Search over vectors of tens to a few hundred numbers by scoring samples: no gradient, any score.
+// CmaEs learns the full covariance of good steps. Less is better. The caller owns the loop:
 //
 //   CmaEs search(settings, start, scales);
 //   while (!search.done()) curve.push_back(search.step(score, pool));
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "base/worker_pool.h"
-#include "nn/adam.h"
 #include "nn/safetensors.h"
 
 namespace smartmig {
@@ -26,9 +24,8 @@ struct EvolutionSettings {
   std::int64_t generations = 100;
   int population = 0;  // 0: 4 + 3 ln n, Hansen's default.
   double sigma = 0.3;  // First step, in the units of the scales.
-  // CmaEs: whether bad samples push the covariance away (Jastrebski and Arnold 2006).
+  // Whether bad samples push the covariance away (Jastrebski and Arnold 2006).
   bool active = true;
-  double learning_rate = 0.05;  // OpenEs only.
 };
 
 std::string describe(const EvolutionSettings& settings);
@@ -100,31 +97,6 @@ class CmaEs {
   std::vector<double> lengths_;  // Standard deviation along it.
   std::vector<double> normals_;  // population x n, and the steps they become.
   std::vector<double> steps_;
-};
-
-struct OpenEsState {
-  std::vector<float> parameters;
-  Adam adam;
-  std::int64_t generation = 0;
-};
-
-// Salimans et al. 2017: mirrored pairs, scores replaced by ranks, Adam.
-class OpenEs {
- public:
-  OpenEs(const EvolutionSettings& settings, std::span<const double> start);
-
-  bool done() const { return state_.generation >= settings_.generations; }
-  EvolutionProgress step(const Score& score, WorkerPool& pool);
-  const OpenEsState& state() const { return state_; }
-  std::vector<double> parameters() const;
-
-  TensorFile checkpoint() const;
-  Result<void> resume(const TensorFile& file, std::string_view name);
-
- private:
-  EvolutionSettings settings_;
-  std::size_t population_;  // Even.
-  OpenEsState state_;
 };
 
 // Samples by score, best first; equals by index, what is not finite last.

@@ -4,28 +4,7 @@
 namespace smartmig {
 namespace {
 
-constexpr std::string_view kCmaForm = "smartmig cma-es checkpoint 1";
-constexpr std::string_view kOpenForm = "smartmig open-es checkpoint 1";
-
-TensorFile begin_file(std::string_view form, const EvolutionSettings& settings) {
-  TensorFile file;
-  file.metadata["form"] = form;
-  file.metadata["settings"] = describe(settings);
-  return file;
-}
-
-Result<void> check_file(const TensorFile& file, std::string_view form,
-                        const EvolutionSettings& settings, std::string_view name) {
-  for (const auto& [key, expected] :
-       {std::pair<std::string, std::string>("form", form), {"settings", describe(settings)}}) {
-    const auto found = file.text(key, name);
-    if (!found) return pass_on(found);
-    if (*found != expected) {
-      return fail("{}: {} is '{}', expected '{}'", name, key, *found, expected);
-    }
-  }
-  return {};
-}
+constexpr std::string_view kForm = "smartmig cma-es checkpoint 1";
 
 Result<void> get(const TensorFile& file, std::string_view tensor, std::string_view name,
                  std::vector<double>& out) {
@@ -35,19 +14,12 @@ Result<void> get(const TensorFile& file, std::string_view tensor, std::string_vi
   return {};
 }
 
-Result<void> get(const TensorFile& file, std::string_view tensor, std::string_view name,
-                 std::vector<float>& out, std::size_t count) {
-  const std::int64_t shape[] = {static_cast<std::int64_t>(count)};
-  const auto values = file.floats(tensor, shape, name);
-  if (!values) return pass_on(values);
-  out.assign(values->begin(), values->end());
-  return {};
-}
-
 }  // namespace
 
 TensorFile CmaEs::checkpoint() const {
-  TensorFile file = begin_file(kCmaForm, settings_);
+  TensorFile file;
+  file.metadata["form"] = kForm;
+  file.metadata["settings"] = describe(settings_);
   file.put("start", start_);
   file.put("scales", scales_);
   file.put("mean", state_.mean);
@@ -61,7 +33,13 @@ TensorFile CmaEs::checkpoint() const {
 }
 
 Result<void> CmaEs::resume(const TensorFile& file, std::string_view name) {
-  if (auto same = check_file(file, kCmaForm, settings_, name); !same) return same;
+  for (const auto& [key, expected] :
+       {std::pair<std::string, std::string>("form", kForm), {"settings", describe(settings_)}}) {
+    const auto found = file.text(key, name);
+    if (!found) return pass_on(found);
+    if (*found != expected)
+      return fail("{}: {} is '{}', expected '{}'", name, key, *found, expected);
+  }
   CmaState state = state_;
   std::vector<double> start(n_);
   std::vector<double> scales(n_);
@@ -86,32 +64,6 @@ Result<void> CmaEs::resume(const TensorFile& file, std::string_view name) {
     return fail("{}: generation {} with sigma {}, expected 0 or more with more than 0", name,
                 state.generation, state.sigma);
   }
-  state_ = std::move(state);
-  return {};
-}
-
-TensorFile OpenEs::checkpoint() const {
-  TensorFile file = begin_file(kOpenForm, settings_);
-  const std::vector<float> zeros(state_.parameters.size());
-  file.put("parameters", state_.parameters);
-  file.put("adam.mean", state_.adam.mean.empty() ? zeros : state_.adam.mean);
-  file.put("adam.square", state_.adam.square.empty() ? zeros : state_.adam.square);
-  file.put("counts", std::vector<std::int64_t>{state_.generation, state_.adam.steps});
-  return file;
-}
-
-Result<void> OpenEs::resume(const TensorFile& file, std::string_view name) {
-  if (auto same = check_file(file, kOpenForm, settings_, name); !same) return same;
-  OpenEsState state;
-  const std::size_t n = state_.parameters.size();
-  if (auto got = get(file, "parameters", name, state.parameters, n); !got) return got;
-  if (auto got = get(file, "adam.mean", name, state.adam.mean, n); !got) return got;
-  if (auto got = get(file, "adam.square", name, state.adam.square, n); !got) return got;
-  const auto counts = file.integers("counts", 2, name);
-  if (!counts) return pass_on(counts);
-  state.generation = (*counts)[0];
-  state.adam.steps = (*counts)[1];
-  if (state.generation < 0 || state.adam.steps < 0) return fail("{}: counts are negative", name);
   state_ = std::move(state);
   return {};
 }

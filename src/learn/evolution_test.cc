@@ -107,39 +107,28 @@ TEST(CmaEs, RanksWhatIsNotFiniteLast) {
   EXPECT_LT(search.state().best_score, 1e-6);
 }
 
-template <class Search>
-void expect_same_bytes(const EvolutionSettings& settings, std::size_t n) {
-  const std::vector<double> start(n, 0.7);
+TEST(CmaEs, EndsInTheSameBytesOnMoreThreadsAndWhenTakenUp) {
+  EvolutionSettings settings;
+  settings.generations = 20;
+  const std::vector<double> start(12, 0.7);
   const auto run = [&](int threads) {
     WorkerPool pool(threads);
-    Search search(settings, start);
+    CmaEs search(settings, start);
     while (!search.done()) search.step(rosenbrock, pool);
     return *encode_safetensors(search.checkpoint(), "c");
   };
   const std::string whole = run(1);
   EXPECT_TRUE(run(2) == whole);
   WorkerPool pool(1);
-  Search first(settings, start);
+  CmaEs first(settings, start);
   for (int i = 0; i < 7; ++i) first.step(rosenbrock, pool);
   const auto file = decode_safetensors(*encode_safetensors(first.checkpoint(), "c"), "c");
   ASSERT_TRUE(file);
-  Search second(settings, start);
+  CmaEs second(settings, start);
   const auto resumed = second.resume(*file, "c");
   ASSERT_TRUE(resumed) << resumed.error().message;
   while (!second.done()) second.step(rosenbrock, pool);
   EXPECT_TRUE(*encode_safetensors(second.checkpoint(), "c") == whole);
-}
-
-TEST(CmaEs, EndsInTheSameBytesOnMoreThreadsAndWhenTakenUp) {
-  EvolutionSettings settings;
-  settings.generations = 20;
-  expect_same_bytes<CmaEs>(settings, 12);
-}
-
-TEST(OpenEs, EndsInTheSameBytesOnMoreThreadsAndWhenTakenUp) {
-  EvolutionSettings settings;
-  settings.generations = 20;
-  expect_same_bytes<OpenEs>(settings, 50);
 }
 
 TEST(CmaEs, RefusesACheckpointOfAnotherSearch) {
@@ -156,19 +145,7 @@ TEST(CmaEs, RefusesACheckpointOfAnotherSearch) {
   EXPECT_FALSE(wider.resume(file, "c"));
 }
 
-TEST(OpenEs, WalksDownhillInManyNumbers) {
-  EvolutionSettings settings;
-  settings.generations = 300;
-  settings.population = 64;
-  settings.sigma = 0.1;
-  std::vector<double> start(500, 1.0);
-  OpenEs search(settings, start);
-  WorkerPool pool(1);
-  while (!search.done()) search.step(sphere, pool);
-  EXPECT_LT(sphere(search.parameters(), 0), 6);
-}
-
-TEST(Evolution, ScoresEverySampleOnceAndNamesTheGeneration) {
+TEST(CmaEs, ScoresEverySampleOnceAndNamesTheGeneration) {
   EvolutionSettings settings;
   settings.generations = 3;
   settings.population = 10;

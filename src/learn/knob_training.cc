@@ -71,8 +71,8 @@ Result<KnobCase> parse_knob_case(std::string_view text, const WorkloadRecipe& de
 }
 
 Result<KnobTraining> KnobTraining::make(const Recipe& recipe, std::string text) {
-  if (!recipe.evolution || !recipe.evolution->covariance || recipe.ppo)
-    return fail("[evolution]: a smartmig policy is found by strategy \"cma-es\" alone");
+  if (!recipe.evolution || recipe.ppo)
+    return fail("[evolution]: a smartmig policy is found by evolution alone");
   const EvolutionRecipe& evolution = *recipe.evolution;
   KnobTraining training;
   training.text_ = std::move(text);

@@ -111,16 +111,13 @@ TEST(LearnedPolicies, OfOneGpuCostWhatTheirNetworkCostsInTraining) {
 }
 
 TEST(LearnedPolicies, OfPlacementCostWhatTheirNetworkCostsInTraining) {
-  for (const bool may_wait : {false, true}) {
-    auto settings = plain(course_placement(one_day(12)));
-    settings.may_wait = may_wait;
-    const auto learned = random_policy(learned_settings(settings), 2);
-    EXPECT_EQ(learned->settings.slices, "7,7,4,3,4,3,4,2,1,4,2,1,2,2,2,1,2,2,2,1");
-    Policy policy = settings.episodes.policy;
-    policy.placer = make_learned_placer(learned, 1);
-    const Outcome run = simulated(settings.episodes, policy);
-    EXPECT_NEAR(et_in(*make_environment(settings), *learned), run.et, 1e-10 * run.et);
-  }
+  const auto settings = plain(course_placement(one_day(12)));
+  const auto learned = random_policy(learned_settings(settings), 2);
+  EXPECT_EQ(learned->settings.slices, "7,7,4,3,4,3,4,2,1,4,2,1,2,2,2,1,2,2,2,1");
+  Policy policy = settings.episodes.policy;
+  policy.placer = make_learned_placer(learned, 1);
+  const Outcome run = simulated(settings.episodes, policy);
+  EXPECT_NEAR(et_in(*make_environment(settings), *learned), run.et, 1e-10 * run.et);
 }
 
 TEST(LearnedPolicies, OfSizesCostWhatTheirNetworkCostsInTraining) {

@@ -15,7 +15,7 @@ EpisodeSettings checked(EpisodeSettings settings) {
 }  // namespace
 
 PlacementTask::PlacementTask(const Settings& settings, std::size_t index)
-    : episodes_(checked(settings.episodes), index), may_wait_(settings.may_wait) {
+    : episodes_(checked(settings.episodes), index) {
   inputs_.begin(episodes_.engine().view());
 }
 
@@ -34,17 +34,14 @@ float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
   Engine& engine = episodes_.engine();
   View view = engine.view();
   const auto option = static_cast<int>(std::find(chosen.begin(), chosen.end(), 1) - chosen.begin());
-  if (option < inputs_.slice_count()) {
-    const SliceId slice = inputs_.slice(option);
-    const JobState& job = view.job_state(choices_.job());
-    const double full_us = view.fleet().full_us(view.job(choices_.job()), view.slice(slice).kind);
-    const TimeUs late = view.now() + State::whole_us(job.left * full_us) - job.deadline_us;
-    late_us_ += std::max<TimeUs>(0, late);
-    late_ += late > 0;
-    choices_.choose(view, slice);
-  } else {
-    SM_CHECK(may_wait_ && option == inputs_.slice_count());
-  }
+  SM_CHECK(option < inputs_.slice_count());
+  const SliceId slice = inputs_.slice(option);
+  const JobState& job = view.job_state(choices_.job());
+  const double full_us = view.fleet().full_us(view.job(choices_.job()), view.slice(slice).kind);
+  const TimeUs late = view.now() + State::whole_us(job.left * full_us) - job.deadline_us;
+  late_us_ += std::max<TimeUs>(0, late);
+  late_ += late > 0;
+  choices_.choose(view, slice);
   ended = !walk_to_choice(episodes_.engine(), choices_);
   const Charge charge = episodes_.charge(late_us_, late_);
   const float reward = episodes_.reward(charge);
@@ -58,9 +55,7 @@ float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
 void PlacementTask::observe(std::span<float> inputs, std::span<std::uint8_t> mask,
                             std::span<std::uint16_t> members) {
   View view = episodes_.engine().view();
-  const auto slices = static_cast<std::size_t>(inputs_.slice_count());
-  inputs_.observe(view, choices_, inputs, mask.first(slices));
-  if (may_wait_) mask[slices] = choices_.may_wait(view);
+  inputs_.observe(view, choices_, inputs, mask);
   members[0] = 1;
 }
 

@@ -12,12 +12,11 @@ class PlacementTask {
  public:
   struct Settings {
     EpisodeSettings episodes;
-    bool may_wait = false;  // One more option: the job waits until something happens.
   };
   PlacementTask(const Settings& settings, std::size_t index);
 
   int observation_size() const { return inputs_.count(); }
-  ActionShape actions() const { return {1, inputs_.slice_count() + (may_wait_ ? 1 : 0)}; }
+  ActionShape actions() const { return {1, inputs_.slice_count()}; }
   void restart(std::uint64_t block);
   float step(std::span<const std::uint16_t> chosen, bool& ended);
   void observe(std::span<float> inputs, std::span<std::uint8_t> mask,
@@ -26,10 +25,8 @@ class PlacementTask {
 
  private:
   void begin_episode();
-  // To the next choice; false at the end of the episode.
 
   Episodes episodes_;
-  bool may_wait_;
   PlacementInputs inputs_;
   StepwisePlacement choices_;
   TimeUs late_us_ = 0;  // Of the jobs placed so far.

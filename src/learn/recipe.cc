@@ -20,7 +20,8 @@ constexpr std::pair<std::string_view, Activation> kActivations[] = {
 constexpr std::pair<std::string_view, bool> kObjectives[] = {{"clipped", true},
                                                              {"penalised", false}};
 constexpr std::pair<std::string_view, bool> kChoices[] = {{"sample", true}, {"most-likely", false}};
-constexpr std::pair<std::string_view, bool> kStrategies[] = {{"cma-es", true}, {"open-es", false}};
+// There is one; a recipe may say so.
+constexpr std::pair<std::string_view, bool> kStrategies[] = {{"cma-es", true}};
 
 // One number, or two: where it begins and where it ends.
 void read_schedule(TomlFields& fields, const std::string& key, Schedule& out, double high) {
@@ -66,7 +67,6 @@ void read_policy(TomlFields& fields, PolicyRecipe& out) {
   }
   fields.boolean("queue_length", out.queue_length);
   fields.text("layouts", out.layouts);
-  fields.boolean("may_wait", out.may_wait);
   fields.choice<bool>("choice", out.sample, kChoices);
   fields.integer("keep", out.keep, 0, 64);
   fields.integer("turns", out.turns, 2, 100);
@@ -134,13 +134,13 @@ void read_ppo(TomlFields& fields, PpoSettings& out) {
 }
 
 void read_evolution(TomlFields& fields, EvolutionRecipe& out) {
-  fields.choice<bool>("strategy", out.covariance, kStrategies);
+  bool known = true;
+  fields.choice<bool>("strategy", known, kStrategies);
   fields.integer("seed", out.settings.seed);
   fields.integer("generations", out.settings.generations, 1, 1'000'000'000);
   fields.integer("population", out.settings.population, 0, 1'000'000);
   fields.number("sigma", out.settings.sigma, 1e-9, 1e9);
   fields.boolean("active", out.settings.active);
-  fields.number("learning_rate", out.settings.learning_rate, 0, 1e3);
   fields.integer("days_per_generation", out.days_per_generation, 1, 100'000);
   fields.texts("cases", out.cases);
   fields.numbers("start", out.start, -1e12, 1e12);

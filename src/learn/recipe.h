@@ -31,9 +31,8 @@ struct PolicyRecipe {
   // the queue is an input.
   std::optional<int> every;
   bool queue_length = true;
-  // Placement: the fixed layouts, and the option to let a job wait.
+  // Placement: the fixed layouts.
   std::string layouts = "7*2,4-3*2,4-2-1*2,2-2-2-1*2";
-  bool may_wait = false;
   // In use: drawn from the `keep` most likely options (0: all), or the most likely.
   bool sample = true;
   int keep = 3;
@@ -53,7 +52,6 @@ struct WorkloadRecipe {
 };
 
 struct EvolutionRecipe {
-  bool covariance = true;  // CmaEs; else OpenEs.
   EvolutionSettings settings;
   int days_per_generation =
       8;  // A sample's score is its mean over these; each generation has others.

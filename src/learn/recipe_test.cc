@@ -34,7 +34,8 @@ scale_rewards = false
 [evolution]
 start = [1, 2.5]
 scales = [1, 1]
-strategy = "open-es"
+strategy = "cma-es"
+active = false
 )",
                                    "r.toml");
   ASSERT_TRUE(recipe) << recipe.error().message;
@@ -52,7 +53,7 @@ strategy = "open-es"
   EXPECT_EQ(recipe->ppo->entropy.to, 0.01);
   EXPECT_FALSE(recipe->ppo->clipped);
   EXPECT_FALSE(recipe->ppo->scale_rewards);
-  EXPECT_FALSE(recipe->evolution->covariance);
+  EXPECT_FALSE(recipe->evolution->settings.active);
   EXPECT_EQ(recipe->evolution->start, (std::vector<double>{1, 2.5}));
 }
 
@@ -64,7 +65,6 @@ placer = "edf"
 every = 7
 queue_length = false
 layouts = "7*8"
-may_wait = true
 choice = "most-likely"
 keep = 5
 turns = 4
@@ -81,7 +81,6 @@ advice = [1, 0.5]
   EXPECT_EQ(recipe->policy.every, 7);
   EXPECT_FALSE(recipe->policy.queue_length);
   EXPECT_EQ(recipe->policy.layouts, "7*8");
-  EXPECT_TRUE(recipe->policy.may_wait);
   EXPECT_FALSE(recipe->policy.sample);
   EXPECT_EQ(recipe->policy.keep, 5);
   EXPECT_EQ(recipe->policy.turns, 4);
@@ -111,6 +110,8 @@ TEST(Recipe, NamesFileLineKeyAndTheNearestKnownOne) {
   EXPECT_EQ(error_of("[policy]\nkind = 3\n"),
             "r.toml:2: policy.kind: found 3; known: mean-field, one-gpu, placement, two-level, "
             "smartmig");
+  EXPECT_EQ(error_of("[policy]\n[evolution]\nstrategy = \"hill\"\n"),
+            "r.toml:3: evolution.strategy: found 'hill'; known: cma-es");
 }
 
 TEST(Recipe, SaysWhatWasFoundAndExpected) {

@@ -114,7 +114,6 @@ Result<Stage> placement_stage(const Recipe& recipe) {
   settings.episodes.days = std::make_shared<const DayPool>(*days);
   settings.episodes.reward = {.tardiness = 0, .energy = 0, .late = 1};
   apply(recipe, settings.episodes);
-  settings.may_wait = recipe.policy.may_wait;
   return finish(recipe, settings, baseline);
 }
 

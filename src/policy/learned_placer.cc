@@ -17,8 +17,7 @@ class LearnedPlacer : public Placer {
   void decide(View& view, std::vector<Start>& starts) override {
     if (!by_size() && inputs_.slice_count() == 0) inputs_.begin(view);
     for (steps_.begin(view); steps_.next(view);) {
-      const SliceId slice = by_size() ? choose_size(view) : choose_slice(view);
-      if (slice != kNone) steps_.choose(view, slice);
+      steps_.choose(view, by_size() ? choose_size(view) : choose_slice(view));
     }
     starts.assign(steps_.starts().begin(), steps_.starts().end());
   }
@@ -32,12 +31,9 @@ class LearnedPlacer : public Placer {
     return slice_of_size(view, steps_.kinds(), chooser_.choose_one());
   }
   SliceId choose_slice(View& view) {
-    const auto slices = static_cast<std::size_t>(inputs_.slice_count());
-    inputs_.observe(view, steps_, chooser_.inputs(), chooser_.allowed().first(slices));
-    if (chooser_.settings().may_wait) chooser_.allowed()[slices] = steps_.may_wait(view);
+    inputs_.observe(view, steps_, chooser_.inputs(), chooser_.allowed());
     chooser_.think();
-    const int option = chooser_.choose_one();
-    return option < inputs_.slice_count() ? inputs_.slice(option) : kNone;
+    return inputs_.slice(chooser_.choose_one());
   }
 
   LearnedChooser chooser_;

@@ -64,7 +64,6 @@ class LearnedFiles : public testing::Test {
 TEST_F(LearnedFiles, GiveBackWhatWasWritten) {
   LearnedSettings settings = for_board(LearnedKind::kPlacement);
   settings.slices = "7,4,3";
-  settings.may_wait = true;
   settings.sample = false;
   settings.keep = 0;
   settings.every = 2;
@@ -75,7 +74,7 @@ TEST_F(LearnedFiles, GiveBackWhatWasWritten) {
   const LearnedSettings& found = (*read)->settings;
   EXPECT_EQ(found.kind, LearnedKind::kPlacement);
   EXPECT_EQ(found.slices, "7,4,3");
-  EXPECT_TRUE(found.may_wait && !found.sample);
+  EXPECT_FALSE(found.sample);
   EXPECT_EQ(found.keep, 0);
   EXPECT_EQ(found.every, 2);
   EXPECT_TRUE(std::ranges::equal((*read)->network.parameters(),

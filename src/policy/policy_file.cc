@@ -71,7 +71,6 @@ Result<LearnedSettings> get_settings(const TensorFile& file, std::string_view na
   settings.keep = fields.number("keep", 0, 64);
   settings.sample = fields.one_of("choice", kChoices) == 1;
   settings.slices = fields.text("slices");
-  settings.may_wait = fields.one_of("may_wait", kNoYes) == 1;
   if (fields.error()) return tl::unexpected(*fields.error());
   return settings;
 }
@@ -101,7 +100,7 @@ LearnedShape learned_shape(const LearnedSettings& settings, const Board& board) 
     case LearnedKind::kOneGpu:
       return {inputs, 1, layouts};
     case LearnedKind::kPlacement:
-      return {PlacementInputs::count(slices), 1, slices + (settings.may_wait ? 1 : 0)};
+      return {PlacementInputs::count(slices), 1, slices};
     case LearnedKind::kSize:
       return {kSizeInputs, 1, kSizeCount};
   }
@@ -133,7 +132,6 @@ void put_settings(TensorFile& file, const LearnedSettings& settings) {
   file.metadata["keep"] = std::to_string(settings.keep);
   file.metadata["choice"] = kChoices[settings.sample];
   file.metadata["slices"] = settings.slices;
-  file.metadata["may_wait"] = kNoYes[settings.may_wait];
 }
 
 void put_policy(TensorFile& file, const LearnedPolicy& policy) {

@@ -28,9 +28,8 @@ struct LearnedSettings {
   // How options are chosen: drawn from the `keep` most likely (0: all), or the most likely.
   int keep = 3;
   bool sample = true;
-  // Placement: the sizes of the slices by index ("7,7,4,3"), and the option to wait.
+  // Placement: the sizes of the slices by index ("7,7,4,3").
   std::string slices = {};
-  bool may_wait = false;
 };
 
 struct LearnedPolicy {

@@ -34,8 +34,6 @@ class StepwisePlacement {
     view.mark_taken(slice);
     starts_.push_back({job_, slice, view.slice(slice).slot});
   }
-  // Whether the job may be left waiting: something else ends, which brings the next choice.
-  bool may_wait(const View& view) const { return !view.running().empty() || !starts_.empty(); }
   std::span<const Start> starts() const { return starts_; }
 
  private:
