@@ -24,10 +24,9 @@ int run_compare(const CompareOptions& options) {
   const auto setup = read_setup(options.run);
   if (!setup) return bad_input(setup.error().message);
   const Fleet& fleet = (*setup)->fleet;
-  const auto policies = options.policies.empty() ? default_policies(fleet) : options.policies;
-  for (const std::string& policy : policies) {
-    if (const auto made = make_policy(policy, fleet); !made) return bad_input(made.error().message);
-  }
+  const auto specs = options.policies.empty() ? default_policies(fleet) : options.policies;
+  const auto policies = make_policies((*setup)->settings, specs);
+  if (!policies) return bad_input(policies.error().message);
   const auto days = read_days(options.run, options.split_days);
   if (!days) return bad_input(days.error().message);
   std::optional<OutputFolder> folder;
@@ -38,8 +37,8 @@ int run_compare(const CompareOptions& options) {
   }
 
   Result<Comparison> comparison = [&] {
-    Progress progress("compare", days->count * policies.size());
-    return compare((*setup)->settings, policies, days->count, days->day, options.run.threads,
+    Progress progress("compare", days->count * policies->size());
+    return compare((*setup)->settings, *policies, days->count, days->day, options.run.threads,
                    &progress);
   }();
   if (!comparison) return failed(comparison.error().message);

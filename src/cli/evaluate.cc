@@ -7,7 +7,6 @@
 
 #include "cli/cli.h"
 #include "cli/run_options.h"
-#include "policy/registry.h"
 #include "report/comparison.h"
 #include "study/evaluation.h"
 
@@ -44,10 +43,9 @@ int run_evaluate(EvaluateOptions options) {
   const auto setup = read_setup(options.run);
   if (!setup) return bad_input(setup.error().message);
   const Fleet& fleet = (*setup)->fleet;
-  const auto policies = with_rivals(options.policy, fleet);
-  for (const std::string& policy : policies) {
-    if (const auto made = make_policy(policy, fleet); !made) return bad_input(made.error().message);
-  }
+  const auto specs = with_rivals(options.policy, fleet);
+  const auto policies = make_policies((*setup)->settings, specs);
+  if (!policies) return bad_input(policies.error().message);
   const auto days = read_days(options.run, options.split_days);
   if (!days) return bad_input(days.error().message);
   std::optional<OutputFolder> folder;
@@ -57,8 +55,8 @@ int run_evaluate(EvaluateOptions options) {
     folder.emplace(std::move(*opened));
   }
   const Result<Comparison> comparison = [&] {
-    Progress progress("evaluate", days->count * policies.size());
-    return compare((*setup)->settings, policies, days->count, days->day, options.run.threads,
+    Progress progress("evaluate", days->count * policies->size());
+    return compare((*setup)->settings, *policies, days->count, days->day, options.run.threads,
                    &progress);
   }();
   if (!comparison) return failed(comparison.error().message);

@@ -149,13 +149,15 @@ int run_search_static(const SearchStaticOptions& options) {
   const auto policy_of = [&](const FoundLayouts& layouts) {
     return fmt::format("static:{}/{}", layouts.layouts, search.placer);
   };
-  std::vector<std::string> policies = {policy_of(found->start)};
+  std::vector<std::string> specs = {policy_of(found->start)};
   for (const FoundLayouts& layouts : found->best) {
-    if (layouts.layouts != found->start.layouts) policies.push_back(policy_of(layouts));
+    if (layouts.layouts != found->start.layouts) specs.push_back(policy_of(layouts));
   }
+  const auto policies = make_policies((*setup)->settings, specs);
+  if (!policies) return failed(policies.error().message);
   const DaySource source = [&](std::size_t day) -> Result<DayTable> { return split->report[day]; };
   const auto report =
-      compare((*setup)->settings, policies, split->report.size(), source, options.run.threads);
+      compare((*setup)->settings, *policies, split->report.size(), source, options.run.threads);
   if (!report) return failed(report.error().message);
   if (folder) {
     auto files = comparison_files(*report);

@@ -70,6 +70,11 @@ struct Policy {
         partitioner(other.partitioner->clone()),
         placer(other.placer ? other.placer->clone() : nullptr) {}
   Policy& operator=(const Policy& other) { return *this = Policy(other); }
+
+  void reseed(std::uint64_t seed) {  // Both ports.
+    partitioner->reseed(seed);
+    if (placer) placer->reseed(seed);
+  }
 };
 
 // The steps of a decision at one instant, each into a cleared Decision and carried out before the

@@ -64,8 +64,7 @@ void Engine::restart(const JobTable& jobs, std::uint64_t seed) {
   idle_timers_ = 0;
   call_partitioner_ = false;
   first_ends_us_ = kNever;
-  policy_.partitioner->reseed(seed);
-  if (policy_.placer) policy_.placer->reseed(seed);
+  policy_.reseed(seed);
   begin();
 }
 

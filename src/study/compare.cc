@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/thread_pool.h"
+#include "policy/registry.h"
 
 namespace smartmig {
 namespace {
@@ -69,14 +70,27 @@ TurnCounts PolicyResult::turns() const {
   return all;
 }
 
-Result<Comparison> compare(const RunSettings& settings, std::span<const std::string> policies,
+Result<std::vector<Policy>> make_policies(const RunSettings& settings,
+                                          std::span<const std::string> specs) {
+  std::vector<Policy> policies;
+  for (const std::string& spec : specs) {
+    auto made =
+        make_policy(spec, *settings.fleet, {settings.energy_weight, settings.engine.seed});
+    if (!made) return pass_on(made);
+    policies.push_back(std::move(*made));
+  }
+  return policies;
+}
+
+Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> policies,
                            std::size_t days, const DaySource& source, int threads,
                            Progress* progress) {
   SM_CHECK(!policies.empty() && days > 0);
   Comparison comparison;
   comparison.days = days;
-  for (const std::string& policy : policies)
-    comparison.policies.push_back({policy, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}});
+  for (const Policy& policy : policies)
+    comparison.policies.push_back(
+        {policy.name, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}});
 
   const std::size_t runs = days * policies.size();
   std::vector<SharedDay> shared(days);
@@ -95,8 +109,8 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const std::str
       } else if (auto metrics = run_day(settings, policies[policy], *shared[day].table, day)) {
         comparison.policies[policy].days[day] = *metrics;
       } else {
-        errors[run] =
-            Error{fmt::format("{}, day {}: {}", policies[policy], day, metrics.error().message)};
+        errors[run] = Error{fmt::format("{}, day {}: {}", policies[policy].name, day,
+                                        metrics.error().message)};
       }
       if (errors[run]) failed = true;
     }

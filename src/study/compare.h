@@ -54,10 +54,14 @@ struct Comparison {
   std::vector<DayBound> bounds;  // By day; empty unless added.
 };
 
+// The policies of a study by their words: made, and their files read, once for all its days.
+Result<std::vector<Policy>> make_policies(const RunSettings& settings,
+                                          std::span<const std::string> specs);
+
 // Runs every policy on days 0..days-1 of the source. At most one more day than there are threads is
 // held at a time. The error is that of the first run, by day and policy, that cannot be done.
 // `progress`, if any, counts the runs.
-Result<Comparison> compare(const RunSettings& settings, std::span<const std::string> policies,
+Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> policies,
                            std::size_t days, const DaySource& source, int threads,
                            Progress* progress = nullptr);
 

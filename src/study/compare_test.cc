@@ -2,8 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <unistd.h>
 
+#include <atomic>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/shipped.h"
 #include "policy/registry.h"
 #include "workload/generator.h"
 
@@ -33,11 +38,16 @@ DayTable fixed_day(std::size_t day, int count = 60) {
 }
 Result<DayTable> day_of(std::size_t day) { return fixed_day(day); }
 
-const std::vector<std::string> kPolicies = {"none/edf", "count/random", "greedy"};
+const std::vector<std::string> kPolicies = {"none/edf", "count/random", "greedy",
+                                            "mean-field/cedf"};
+const std::vector<Policy>& policies() {
+  static const std::vector<Policy> made = *make_policies(settings(), kPolicies);
+  return made;
+}
 
 TEST(Compare, GivesTheSameOnAnyNumberOfThreads) {
-  const auto one = compare(settings(), kPolicies, 7, day_of, 1);
-  const auto four = compare(settings(), kPolicies, 7, day_of, 4);
+  const auto one = compare(settings(), policies(), 7, day_of, 1);
+  const auto four = compare(settings(), policies(), 7, day_of, 4);
   ASSERT_TRUE(one && four);
   for (std::size_t p = 0; p < kPolicies.size(); ++p) {
     EXPECT_EQ(one->policies[p].policy, kPolicies[p]);
@@ -50,7 +60,7 @@ TEST(Compare, GivesTheSameOnAnyNumberOfThreads) {
 }
 
 TEST(Compare, EachDayIsTheRunItWouldBeAlone) {
-  const auto together = compare(settings(), kPolicies, 3, day_of, 2);
+  const auto together = compare(settings(), policies(), 3, day_of, 2);
   ASSERT_TRUE(together);
   for (std::size_t p = 0; p < kPolicies.size(); ++p) {
     for (std::size_t day = 0; day < 3; ++day) {
@@ -72,7 +82,7 @@ TEST(Compare, DayZeroHasTheSeedItselfAndOtherDaysTheirOwn) {
 }
 
 TEST(Compare, TheFirstPolicyIsWhatOthersAreComparedWith) {
-  const auto result = compare(settings(), kPolicies, 4, day_of, 1);
+  const auto result = compare(settings(), policies(), 4, day_of, 1);
   ASSERT_TRUE(result);
   EXPECT_EQ(result->policies[0].et_vs_first.mean, 0);
   EXPECT_EQ(result->policies[0].et_vs_first.high95, 0);
@@ -87,8 +97,26 @@ TEST(Compare, MakesEachDayOnce) {
     ++made;
     return fixed_day(day, 5);
   };
-  ASSERT_TRUE(compare(settings(), kPolicies, 6, source, 3));
+  ASSERT_TRUE(compare(settings(), policies(), 6, source, 3));
   EXPECT_EQ(made, 6);
+}
+
+// Each file is read once, when policies are made: what becomes of it later changes no day.
+TEST(Compare, NeedsNoFileOfAPolicyThatIsMade) {
+  const std::string path = (std::filesystem::temp_directory_path() /
+                            fmt::format("smartmig_compare_{}.safetensors", ::getpid()))
+                               .string();
+  ASSERT_TRUE(write_file(path, std::string(shipped_file("mean-field.safetensors"))));
+  const std::vector<std::string> specs = {"mean-field:" + path + "/cedf", "mean-field/cedf"};
+  const auto made = make_policies(settings(), specs);
+  std::filesystem::remove(path);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto result = compare(settings(), *made, 3, day_of, 2);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->policies[0].policy, specs[0]);
+  for (std::size_t day = 0; day < 3; ++day)
+    EXPECT_EQ(result->policies[0].days[day].et, result->policies[1].days[day].et);
+  EXPECT_FALSE(make_policies(settings(), specs)) << "the file is gone";
 }
 
 TEST(Compare, SaysWhichRunFailedFirstOnAnyNumberOfThreads) {
@@ -99,7 +127,7 @@ TEST(Compare, SaysWhichRunFailedFirstOnAnyNumberOfThreads) {
     return std::make_shared<const JobTable>(std::move(table));
   };
   for (const int threads : {1, 4}) {
-    const auto result = compare(settings(), kPolicies, 6, source, threads);
+    const auto result = compare(settings(), policies(), 6, source, threads);
     ASSERT_FALSE(result);
     EXPECT_TRUE(result.error().message.starts_with("none/edf, day 2: 1 of 5 jobs never ran"))
         << result.error().message;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/thread_pool.h"
+#include "policy/partitioners.h"
 #include "workload/generator.h"
 
 namespace smartmig {
@@ -15,11 +16,11 @@ constexpr std::size_t kFirstDays = 2;
 }  // namespace
 
 Race::Race(const RunSettings& settings, const LayoutMenu& menu, std::span<const DayTable> days,
-           std::string placer, std::size_t budget, int threads, Progress* progress)
+           const Policy& policy, std::size_t budget, int threads, Progress* progress)
     : settings_(settings),
       menu_(menu),
       days_(days),
-      placer_(std::move(placer)),
+      policy_(policy),
       budget_(budget),
       threads_(threads),
       progress_(progress) {}
@@ -60,7 +61,9 @@ void Race::extend(std::vector<LayoutChoice>& choices, std::size_t until) {
   choices.resize(kept);
   parallel_for(runs.size(), threads_, [&](std::size_t i) {
     Run& run = runs[i];
-    const std::string policy = fmt::format("static:{}/{}", menu_.name(*run.choice), placer_);
+    Policy policy = policy_;
+    policy.partitioner =
+        make_static(parse_layout_list(menu_.name(*run.choice), *settings_.fleet).value());
     const auto metrics = run_day(settings_, policy, *days_[run.day], kTrainingDays + run.day);
     run.et = metrics ? metrics->et : std::numeric_limits<double>::infinity();
     if (!metrics) run.error = metrics.error().message;

@@ -22,9 +22,10 @@ struct Scored {
 
 class Race {
  public:
-  // Simulates at most `budget` days in all. The references must outlive the race.
+  // Simulates at most `budget` days in all, with the policy's placer. The references must outlive
+  // the race.
   Race(const RunSettings& settings, const LayoutMenu& menu, std::span<const DayTable> days,
-       std::string placer, std::size_t budget, int threads, Progress* progress);
+       const Policy& policy, std::size_t budget, int threads, Progress* progress);
 
   // Those that ran on every day, best first; ties go to the lesser choice. At least `keep` of them,
   // budget allowing.
@@ -48,7 +49,7 @@ class Race {
   const RunSettings& settings_;
   const LayoutMenu& menu_;
   std::span<const DayTable> days_;
-  std::string placer_;
+  const Policy& policy_;
   std::size_t budget_;
   int threads_;
   Progress* progress_;

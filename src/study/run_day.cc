@@ -3,7 +3,6 @@
 #include <new>
 
 #include "base/random.h"
-#include "policy/registry.h"
 
 namespace smartmig {
 
@@ -12,13 +11,13 @@ std::uint64_t day_seed(std::uint64_t seed, std::uint64_t day) {
 }
 
 // Runs on worker threads, where an exception could only end the program.
-Result<Metrics> run_day(const RunSettings& settings, const std::string& policy,
-                        const JobTable& jobs, std::uint64_t day) try {
+Result<Metrics> run_day(const RunSettings& settings, const Policy& policy, const JobTable& jobs,
+                        std::uint64_t day) try {
   EngineOptions options = settings.engine;
   options.seed = day_seed(settings.engine.seed, day);
-  const auto made = make_policy(policy, *settings.fleet, {settings.energy_weight, options.seed});
-  if (!made) return pass_on(made);
-  Engine engine(*settings.fleet, jobs, *made, options);
+  Policy own = policy;
+  own.reseed(options.seed);
+  Engine engine(*settings.fleet, jobs, own, options);
   if (const auto done = engine.run(); !done) return pass_on(done);
   return measure(engine, settings.energy_weight);
 } catch (const std::bad_alloc&) {

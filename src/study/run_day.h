@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <string>
 
 #include "sim/metrics.h"
 
@@ -27,8 +26,9 @@ using DaySource = std::function<Result<DayTable>(std::size_t day)>;
 // runs.
 std::uint64_t day_seed(std::uint64_t seed, std::uint64_t day);
 
-// Errors: a bad policy, or a job that can never run.
-Result<Metrics> run_day(const RunSettings& settings, const std::string& policy,
-                        const JobTable& jobs, std::uint64_t day);
+// By a copy of the policy, seeded for the day: one serves all days and threads. The error is a job
+// that can never run.
+Result<Metrics> run_day(const RunSettings& settings, const Policy& policy, const JobTable& jobs,
+                        std::uint64_t day);
 
 }  // namespace smartmig

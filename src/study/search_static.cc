@@ -59,10 +59,11 @@ Result<SearchResult> search_static(const RunSettings& settings, std::span<const 
       given.push_back(std::move(*choice));
     }
   }
-  if (const auto policy = make_policy("none/" + options.placer, fleet); !policy)
-    return pass_on(policy);
+  const auto policy = make_policy("none/" + options.placer, fleet,
+                                  {settings.energy_weight, settings.engine.seed});
+  if (!policy) return pass_on(policy);
 
-  Race race(settings, menu, train, options.placer, options.budget, options.threads, progress);
+  Race race(settings, menu, train, *policy, options.budget, options.threads, progress);
   std::vector<LayoutChoice> alike;
   for (std::size_t k = 0; k < menu.longest(); ++k) alike.push_back(menu.all_alike(k));
   // What was given is scored on all days, whatever the race says of it.

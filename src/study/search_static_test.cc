@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "mig/layout.h"
+#include "policy/registry.h"
 #include "workload/generator.h"
 
 namespace smartmig {
@@ -32,7 +33,8 @@ RunSettings settings_for(const Fleet& fleet) {
 double mean_et(const RunSettings& settings, std::span<const DayTable> train,
                const std::string& policy) {
   double sum = 0;
-  for (const DayTable& day : train) sum += run_day(settings, policy, *day, 0)->et;
+  const Policy made = *make_policy(policy, *settings.fleet);
+  for (const DayTable& day : train) sum += run_day(settings, made, *day, 0)->et;
   return sum / static_cast<double>(train.size());
 }
 
