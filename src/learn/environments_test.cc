@@ -106,6 +106,18 @@ TEST(PlacementEnvironment, DrivenByAPlacersChoicesCostsWhatThatPlacerCosts) {
   expect_et(play(*environment, earliest_finish), et);  // The same day again.
 }
 
+TEST(PlacementEnvironment, WithoutMasksTakesTheFirstFreeSliceForOneThatIsTaken) {
+  auto settings = plain(course_placement(one_day()));
+  settings.masked = false;
+  const auto always_the_first = [](std::span<const float>, std::span<const std::uint8_t> mask,
+                                   int) {
+    EXPECT_EQ(std::count(mask.begin(), mask.end(), 1), std::ssize(mask));
+    return 0;
+  };
+  const double et = simulated_et(settings.episodes, "static:7*2,4-3*2,4-2-1*2,2-2-2-1*2/first-fit");
+  expect_et(play(*make_environment(settings), always_the_first), et);
+}
+
 TEST(PlacementEnvironment, PaysForLateJobsByTheirShare) {
   auto settings = plain(course_placement(one_day()));
   settings.episodes.reward = {.tardiness = 0, .energy = 0, .late = 1};

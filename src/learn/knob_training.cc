@@ -82,16 +82,10 @@ Result<KnobTraining> KnobTraining::make(const Recipe& recipe, std::string text) 
   training.energy_weight_ = recipe.workload.energy_weight;
   training.knobs_ = first_knobs();
   for (const KnobInfo& info : knob_infos()) training.scales_.push_back(info.scale);
-  for (const auto& [key, values] :
-       {std::pair{"start", &evolution.start}, std::pair{"scales", &evolution.scales}}) {
-    if (!values->empty() && values->size() != kKnobCount)
-      return fail("evolution.{}: found {} numbers, expected {}, one for each knob", key,
-                  values->size(), kKnobCount);
-  }
-  if (!evolution.scales.empty()) training.scales_ = evolution.scales;
-  if (!evolution.start.empty()) {
-    std::copy(evolution.start.begin(), evolution.start.end(), training.knobs_.free_moves.begin());
-    training.knobs_.costly_moves = training.knobs_.free_moves;
+  for (const HeldKnob& held : recipe.held) {
+    const auto knob = static_cast<std::size_t>(held.knob);
+    training.knobs_.free_moves[knob] = training.knobs_.costly_moves[knob] = held.value;
+    training.scales_[knob] = 0;
   }
   for (const std::string& one : evolution.cases) {
     auto made = parse_knob_case(one, recipe.workload);

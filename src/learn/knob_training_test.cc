@@ -59,21 +59,20 @@ TEST(KnobTraining, GoesOnFromACheckpointToTheSameBytes) {
   }
 }
 
-TEST(KnobTraining, BeginsWhereTheRecipeSays) {
-  std::string numbers = "[0.5";
-  for (std::size_t i = 1; i < kKnobCount; ++i) numbers += ", -0.25";
-  numbers += "]";
-  const auto make = [&](const std::string& start) {
-    const std::string text = kRecipe + "start = " + start + "\n";
-    return KnobTraining::make(parse_recipe(text, "r").value(), text);
-  };
-  const auto training = make(numbers);
+TEST(KnobTraining, LeavesHeldKnobsAlone) {
+  const std::string text = kRecipe + "[held]\nhorizon = 20\nprice_later_trend = 0\n";
+  auto training = KnobTraining::make(parse_recipe(text, "r").value(), text);
   ASSERT_TRUE(training) << training.error().message;
-  const auto knobs = get_knobs(training->checkpoint(), "c");
-  EXPECT_EQ(knobs->free_moves[0], 0.5);
-  EXPECT_EQ(knobs->costly_moves[kKnobCount - 1], -0.25);
-  EXPECT_EQ(make("[1, 2]").error().message,
-            "evolution.start: found 2 numbers, expected 28, one for each knob");
+  WorkerPool pool(1);
+  while (!training->done()) training->step(pool);
+  const auto knobs = get_knobs(training->policy(), "p");
+  ASSERT_TRUE(knobs);
+  for (const Knobs& found : {knobs->free_moves, knobs->costly_moves}) {
+    EXPECT_EQ(get(found, Knob::kHorizon), 20);
+    EXPECT_EQ(get(found, Knob::kPriceLaterTrend), 0);
+  }
+  EXPECT_NE(get(knobs->free_moves, Knob::kPriceNow),
+            get(first_knobs().free_moves, Knob::kPriceNow));
 }
 
 TEST(KnobTraining, RefusesACheckpointOfAnotherRecipe) {

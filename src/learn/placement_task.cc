@@ -15,8 +15,9 @@ EpisodeSettings checked(EpisodeSettings settings) {
 }  // namespace
 
 PlacementTask::PlacementTask(const Settings& settings, std::size_t index)
-    : episodes_(checked(settings.episodes), index) {
+    : masked_(settings.masked), episodes_(checked(settings.episodes), index) {
   inputs_.begin(episodes_.engine().view());
+  open_.resize(static_cast<std::size_t>(inputs_.slice_count()));
 }
 
 void PlacementTask::restart(std::uint64_t block) {
@@ -33,9 +34,13 @@ void PlacementTask::begin_episode() {
 float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
   Engine& engine = episodes_.engine();
   View view = engine.view();
-  const auto option = static_cast<int>(std::find(chosen.begin(), chosen.end(), 1) - chosen.begin());
+  auto option = std::find(chosen.begin(), chosen.end(), 1) - chosen.begin();
   SM_CHECK(option < inputs_.slice_count());
-  const SliceId slice = inputs_.slice(option);
+  if (!open_[static_cast<std::size_t>(option)]) {
+    SM_CHECK(!masked_);
+    option = std::find(open_.begin(), open_.end(), 1) - open_.begin();
+  }
+  const SliceId slice = inputs_.slice(static_cast<int>(option));
   const JobState& job = view.job_state(choices_.job());
   const double full_us = view.fleet().full_us(view.job(choices_.job()), view.slice(slice).kind);
   const TimeUs late = view.now() + State::whole_us(job.left * full_us) - job.deadline_us;
@@ -55,7 +60,12 @@ float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
 void PlacementTask::observe(std::span<float> inputs, std::span<std::uint8_t> mask,
                             std::span<std::uint16_t> members) {
   View view = episodes_.engine().view();
-  inputs_.observe(view, choices_, inputs, mask);
+  inputs_.observe(view, choices_, inputs, open_);
+  if (masked_) {
+    std::copy(open_.begin(), open_.end(), mask.begin());
+  } else {
+    std::fill(mask.begin(), mask.end(), 1);
+  }
   members[0] = 1;
 }
 

@@ -12,6 +12,8 @@ class PlacementTask {
  public:
   struct Settings {
     EpisodeSettings episodes;
+    // Without it every slice may be chosen, and one that is taken stands for the first that is not.
+    bool masked = true;
   };
   PlacementTask(const Settings& settings, std::size_t index);
 
@@ -26,6 +28,8 @@ class PlacementTask {
  private:
   void begin_episode();
 
+  bool masked_ = true;
+  std::vector<std::uint8_t> open_;  // By option, as of the last look.
   Episodes episodes_;
   PlacementInputs inputs_;
   StepwisePlacement choices_;

@@ -67,6 +67,7 @@ void read_policy(TomlFields& fields, PolicyRecipe& out) {
   }
   fields.boolean("queue_length", out.queue_length);
   fields.text("layouts", out.layouts);
+  fields.boolean("mask", out.mask);
   fields.choice<bool>("choice", out.sample, kChoices);
   fields.integer("keep", out.keep, 0, 64);
   fields.integer("turns", out.turns, 2, 100);
@@ -143,11 +144,14 @@ void read_evolution(TomlFields& fields, EvolutionRecipe& out) {
   fields.boolean("active", out.settings.active);
   fields.integer("days_per_generation", out.days_per_generation, 1, 100'000);
   fields.texts("cases", out.cases);
-  fields.numbers("start", out.start, -1e12, 1e12);
-  fields.numbers("scales", out.scales, 1e-12, 1e12);
-  if (!out.start.empty() && !out.scales.empty() && out.start.size() != out.scales.size()) {
-    fields.report("scales", fmt::format("found {} numbers, expected the {} of start",
-                                        out.scales.size(), out.start.size()));
+}
+
+void read_held(TomlFields& fields, std::vector<HeldKnob>& out) {
+  for (std::size_t i = 0; i < kKnobCount; ++i) {
+    const std::string name(knob_infos()[i].name);
+    if (!fields.has(name)) continue;
+    out.push_back({static_cast<Knob>(i), 0});
+    fields.number(name, out.back().value, -100, 100);
   }
 }
 
@@ -174,6 +178,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name) {
     document.section("ppo", [&](TomlFields& f) { read_ppo(f, recipe.ppo.emplace()); });
     document.section("evolution",
                      [&](TomlFields& f) { read_evolution(f, recipe.evolution.emplace()); });
+    document.section("held", [&](TomlFields& f) { read_held(f, recipe.held); });
     document.finish();
     if (!document.error() && !named) return fail("{}: found no [policy]", name);
     if (!document.error() && !recipe.ppo && !recipe.evolution) {

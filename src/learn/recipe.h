@@ -15,6 +15,7 @@
 #include "learn/evolution.h"
 #include "learn/ppo.h"
 #include "learn/ppo_settings.h"
+#include "policy/knobs.h"
 #include "workload/generator.h"
 
 namespace smartmig {
@@ -31,8 +32,9 @@ struct PolicyRecipe {
   // the queue is an input.
   std::optional<int> every;
   bool queue_length = true;
-  // Placement: the fixed layouts.
+  // Placement: the fixed layouts, and whether slices that are taken are masked in training.
   std::string layouts = "7*2,4-3*2,4-2-1*2,2-2-2-1*2";
+  bool mask = true;
   // In use: drawn from the `keep` most likely options (0: all), or the most likely.
   bool sample = true;
   int keep = 3;
@@ -56,8 +58,12 @@ struct EvolutionRecipe {
   int days_per_generation =
       8;  // A sample's score is its mean over these; each generation has others.
   std::vector<std::string> cases;  // What it is scored on (knob_training.h); smartmig only.
-  std::vector<double> start;       // Empty: the policy's own.
-  std::vector<double> scales;      // Empty: the policy's own.
+};
+
+// A number that the search leaves alone.
+struct HeldKnob {
+  Knob knob = {};
+  double value = 0;
 };
 
 struct Recipe {
@@ -68,6 +74,7 @@ struct Recipe {
   // At least one of them.
   std::optional<PpoSettings> ppo;
   std::optional<EvolutionRecipe> evolution;
+  std::vector<HeldKnob> held;  // smartmig: in both its searches.
 };
 
 Result<Recipe> parse_recipe(std::string_view text, const std::string& name);

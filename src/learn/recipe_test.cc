@@ -32,10 +32,10 @@ entropy = 0.01
 objective = "penalised"
 scale_rewards = false
 [evolution]
-start = [1, 2.5]
-scales = [1, 1]
 strategy = "cma-es"
 active = false
+[held]
+horizon = 20
 )",
                                    "r.toml");
   ASSERT_TRUE(recipe) << recipe.error().message;
@@ -54,7 +54,9 @@ active = false
   EXPECT_FALSE(recipe->ppo->clipped);
   EXPECT_FALSE(recipe->ppo->scale_rewards);
   EXPECT_FALSE(recipe->evolution->settings.active);
-  EXPECT_EQ(recipe->evolution->start, (std::vector<double>{1, 2.5}));
+  ASSERT_EQ(recipe->held.size(), 1u);
+  EXPECT_EQ(recipe->held[0].knob, Knob::kHorizon);
+  EXPECT_EQ(recipe->held[0].value, 20);
 }
 
 TEST(Recipe, ReadsWhatAPolicyIsAndWhatItIsPaidFor) {
@@ -129,8 +131,8 @@ TEST(Recipe, SaysWhatWasFoundAndExpected) {
             "r.toml:3: ppo.gamma: found nan, expected a number from 0 to 1");
   EXPECT_EQ(error_of("[policy]\n[network]\nhidden = [64, 0]\n[ppo]\n"),
             "r.toml:3: network.hidden: found 0, expected whole numbers from 1 to 4096");
-  EXPECT_EQ(error_of("[policy]\n[evolution]\nstart = [1, 2]\nscales = [1]\n"),
-            "r.toml:4: evolution.scales: found 1 numbers, expected the 2 of start");
+  EXPECT_EQ(error_of("[policy]\n[evolution]\n[held]\nhorizon = \"long\"\n"),
+            "r.toml:4: held.horizon: found 'long', expected a number from -100 to 100");
   EXPECT_EQ(error_of("policy = 3\n[ppo]\n"), "r.toml:1: 'policy': found 3, expected [policy]");
 }
 

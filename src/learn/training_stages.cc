@@ -106,6 +106,7 @@ Result<Stage> placement_stage(const Recipe& recipe) {
   auto fleet = Fleet::parse(recipe.workload.fleet);
   if (!fleet) return pass_on(fleet);
   PlacementTask::Settings settings;
+  settings.masked = recipe.policy.mask;
   settings.episodes.fleet = std::make_shared<const Fleet>(std::move(*fleet));
   const std::string baseline = fmt::format("static:{}/slowest-on-time", recipe.policy.layouts);
   auto policy = make_policy(baseline, *settings.episodes.fleet);

@@ -21,18 +21,22 @@ double speed_at(const Candidate& candidate, int size) {
 
 void Award::begin(const Knobs& knobs, double backlog, double load, double trend, bool moves_cost) {
   const auto k = [&](Knob knob) { return get(knobs, knob); };
+  const double overload = std::max(0.0, backlog);
+  const double price_overload = k(Knob::kPriceOverload) * overload;
   price_now_ = std::exp(k(Knob::kPriceNow) + k(Knob::kPriceNowBacklog) * backlog +
-                        k(Knob::kPriceNowLoad) * load);
+                        k(Knob::kPriceNowLoad) * load + price_overload);
   price_later_ = std::exp(k(Knob::kPriceLater) + k(Knob::kPriceLaterBacklog) * backlog +
-                          k(Knob::kPriceLaterLoad) * load + k(Knob::kPriceLaterTrend) * trend);
+                          k(Knob::kPriceLaterLoad) * load + k(Knob::kPriceLaterTrend) * trend +
+                          price_overload);
   horizon_ = std::exp(k(Knob::kHorizon));
   laxity_ = std::exp(k(Knob::kLaxity));
   tilt_from_ = std::exp(k(Knob::kTiltFrom));
-  tilt_ = k(Knob::kTilt) + k(Knob::kTiltBacklog) * backlog;
+  tilt_ = k(Knob::kTilt) + k(Knob::kTiltBacklog) * backlog + k(Knob::kTiltOverload) * overload;
   training_ = std::exp(k(Knob::kTraining) + k(Knob::kTrainingBacklog) * backlog);
   least_ = std::exp(k(Knob::kLeast));
   steepness_ =
-      std::min(kMaxSteepness, std::exp(k(Knob::kSteepness) + k(Knob::kSteepnessBacklog) * backlog));
+      std::min(kMaxSteepness, std::exp(k(Knob::kSteepness) + k(Knob::kSteepnessBacklog) * backlog +
+                                       k(Knob::kSteepnessOverload) * overload));
   on_time_ = std::exp(k(Knob::kOnTime));
   hold_ = moves_cost ? std::exp(k(Knob::kHold)) : 1;
   margin_ = moves_cost ? 1 + std::exp(k(Knob::kMargin)) : 1;

@@ -24,6 +24,9 @@ constexpr std::array<KnobInfo, kKnobCount> kInfos = {{
     {"least", 0.4},
     {"steepness", 0.15},
     {"steepness_backlog", 0.15},
+    {"price_overload", 0.2},
+    {"tilt_overload", 0.05},
+    {"steepness_overload", 0.2},
     {"hold", 0.15},
     {"margin", 0.6},
     {"back", 0.4},
@@ -37,15 +40,15 @@ constexpr std::array<KnobInfo, kKnobCount> kInfos = {{
 }};
 
 constexpr std::string_view kKind = "smartmig";
-constexpr std::string_view kVersion = "1";  // Counts up when a knob's meaning changes.
+constexpr std::string_view kVersion = "2";  // Counts up when a knob's meaning changes.
 
 }  // namespace
 
 std::span<const KnobInfo, kKnobCount> knob_infos() { return kInfos; }
 
 SmartmigKnobs first_knobs() {
-  const Knobs free_moves = {-4.5, 0.45, 0,     0.2,   0.95,  -0.1, 1,    0.5, 2.3,
-                            2,    -0.3, -0.15, -0.05, -0.15, -0.1, -2.5, 0.3, 0.3};
+  const Knobs free_moves = {-4.5,  0.45,  0,     0.2,  0.95, -0.1, 1,   0.5, 2.3,  2,  -0.3,
+                            -0.15, -0.05, -0.15, -0.1, -2.5, 0.3,  0.3, 1,   -0.1, 0.8};
   Knobs costly_moves = free_moves;
   const auto set = [&](Knob knob, double value) {
     costly_moves[static_cast<std::size_t>(knob)] = value;
@@ -53,7 +56,7 @@ SmartmigKnobs first_knobs() {
   set(Knob::kMargin, 0.5);
   set(Knob::kBack, 1);
   set(Knob::kEnergy, -8);
-  set(Knob::kStop, -1);
+  set(Knob::kStop, 0);
   set(Knob::kRoom, -6);
   set(Knob::kDistrust, 0.5);
   return {free_moves, costly_moves};

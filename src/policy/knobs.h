@@ -32,6 +32,9 @@ enum class Knob : std::uint8_t {
   kLeast,             // ln of the least value per slice for which a job gets a larger size
   kSteepness,         // ln of the power of a step's efficiency,
   kSteepnessBacklog,  // its slope in backlog
+  kPriceOverload,  // further slopes where jobs outnumber slices: of the logarithms of both prices,
+  kTiltOverload,   // of the tilt
+  kSteepnessOverload,  // and of the logarithm of the steepness
   // From here on only where moves cost.
   kHold,         // ln of the factor for what a running job holds already
   kMargin,       // ln of the share of its time by which a job must be early to count as on time
@@ -44,7 +47,7 @@ enum class Knob : std::uint8_t {
   kDistrust,     // ln of the factor on the time until a running job makes room
   kMoveGain,     // ln of the job-minutes that moving a running job must save
 };
-inline constexpr std::size_t kKnobCount = 28;
+inline constexpr std::size_t kKnobCount = 31;
 
 struct KnobInfo {
   std::string_view name;  // In recipes and files.

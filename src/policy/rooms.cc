@@ -67,6 +67,7 @@ void Rooms::look_at(GpuIndex gpu) {
         occupant.stoppable = stoppable_at_[id];
         occupant.save = running.save;
         occupant.loss = terms_.stop +
+                        terms_.waste * occupant.slices * (running.save + running.restore) +
                         late_minutes(back + running.save + running.restore, candidate.minutes[held],
                                      candidate.slack) -
                         late_minutes(0, candidate.minutes[held], candidate.slack);
@@ -259,7 +260,8 @@ double Rooms::gain_of_moving(const Occupant& occupant, GpuIndex gpu) const {
   const auto consider = [&](int size, double start, double watts, double spared) {
     const double minutes = candidate.minutes[size];
     const double then = late_minutes(delay + start, minutes, candidate.slack);
-    best = std::max(best, now - then - terms_.energy * (watts - spared) * minutes);
+    best = std::max(best, now - then - terms_.energy * (watts - spared) * minutes -
+                              terms_.waste * kSizes[size] * delay);
   };
   for (int size = candidate.held + 1; size <= candidate.size; ++size) {
     if (candidate.speed[size] == 0) continue;

@@ -23,6 +23,7 @@ struct RoomTerms {
   double distrust = 1;  // Times the time until a running job makes room.
   double stop = 0;      // Of a stop, beside its delay.
   double back = 0;      // Until a stopped job runs again.
+  double waste = 0;     // Of a minute in which a compute slice does no work.
 };
 
 class Rooms {

@@ -274,6 +274,8 @@ class Smartmig : public Partitioner {
     terms.distrust = std::exp(get(knobs, Knob::kDistrust));
     terms.stop = std::exp(get(knobs, Knob::kStop));
     terms.back = std::exp(get(knobs, Knob::kBack) + get(knobs, Knob::kBackBacklog) * backlog);
+    // Time lost on a slice delays everyone who waits by their share of it.
+    terms.waste = static_cast<double>(waiting) / view.fleet().compute_slices();
     rooms_.begin(view, terms, stoppable_);
     start_waiting(view, waiting, decision);
     if (view.preemption() == Preemption::kCheckpoint) {
