@@ -1,5 +1,6 @@
-// Shipped policies against the recipes that made them: a recipe that changes without its policy, or a policy that was
-// made by another one, fails here. That a recipe gives its policy's bytes takes minutes and is measured by script/bench.
+// Shipped policies against the recipes that made them: a recipe that changes without its policy, or
+// a policy that was made by another one, fails here. That a recipe gives its policy's bytes takes
+// minutes and is measured by script/bench.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -74,8 +74,7 @@ Result<std::vector<Policy>> make_policies(const RunSettings& settings,
                                           std::span<const std::string> specs) {
   std::vector<Policy> policies;
   for (const std::string& spec : specs) {
-    auto made =
-        make_policy(spec, *settings.fleet, {settings.energy_weight, settings.engine.seed});
+    auto made = make_policy(spec, *settings.fleet, {settings.energy_weight, settings.engine.seed});
     if (!made) return pass_on(made);
     policies.push_back(std::move(*made));
   }
@@ -109,8 +108,8 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> 
       } else if (auto metrics = run_day(settings, policies[policy], *shared[day].table, day)) {
         comparison.policies[policy].days[day] = *metrics;
       } else {
-        errors[run] = Error{fmt::format("{}, day {}: {}", policies[policy].name, day,
-                                        metrics.error().message)};
+        errors[run] = Error{
+            fmt::format("{}, day {}: {}", policies[policy].name, day, metrics.error().message)};
       }
       if (errors[run]) failed = true;
     }

@@ -59,8 +59,8 @@ Result<SearchResult> search_static(const RunSettings& settings, std::span<const 
       given.push_back(std::move(*choice));
     }
   }
-  const auto policy = make_policy("none/" + options.placer, fleet,
-                                  {settings.energy_weight, settings.engine.seed});
+  const auto policy =
+      make_policy("none/" + options.placer, fleet, {settings.energy_weight, settings.engine.seed});
   if (!policy) return pass_on(policy);
 
   Race race(settings, menu, train, *policy, options.budget, options.threads, progress);
