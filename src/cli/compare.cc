@@ -29,12 +29,8 @@ int run_compare(const CompareOptions& options) {
   if (!policies) return bad_input(policies.error().message);
   const auto days = read_days(options.run, options.split_days);
   if (!days) return bad_input(days.error().message);
-  std::optional<OutputFolder> folder;
-  if (!options.run.out.empty()) {
-    auto opened = OutputFolder::open(options.run.out);
-    if (!opened) return bad_input(opened.error().message);
-    folder.emplace(std::move(*opened));
-  }
+  auto folder = open_out(options.run);
+  if (!folder) return bad_input(folder.error().message);
 
   Result<Comparison> comparison = [&] {
     Progress progress("compare", days->count * policies->size());
@@ -49,8 +45,8 @@ int run_compare(const CompareOptions& options) {
     if (!bounds) return failed(bounds.error().message);
     add_bounds(*comparison, std::move(*bounds), (*setup)->settings.engine.seed);
   }
-  if (folder) {
-    if (const auto written = folder->write(comparison_files(*comparison)); !written)
+  if (*folder) {
+    if (const auto written = (*folder)->write(comparison_files(*comparison)); !written)
       return failed(written.error().message);
   }
   if (options.run.json) {

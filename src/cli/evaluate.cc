@@ -48,20 +48,16 @@ int run_evaluate(EvaluateOptions options) {
   if (!policies) return bad_input(policies.error().message);
   const auto days = read_days(options.run, options.split_days);
   if (!days) return bad_input(days.error().message);
-  std::optional<OutputFolder> folder;
-  if (!options.run.out.empty()) {
-    auto opened = OutputFolder::open(options.run.out);
-    if (!opened) return bad_input(opened.error().message);
-    folder.emplace(std::move(*opened));
-  }
+  auto folder = open_out(options.run);
+  if (!folder) return bad_input(folder.error().message);
   const Result<Comparison> comparison = [&] {
     Progress progress("evaluate", days->count * policies->size());
     return compare((*setup)->settings, *policies, days->count, days->day, options.run.threads,
                    &progress);
   }();
   if (!comparison) return failed(comparison.error().message);
-  if (folder) {
-    if (const auto written = folder->write(comparison_files(*comparison)); !written)
+  if (*folder) {
+    if (const auto written = (*folder)->write(comparison_files(*comparison)); !written)
       return failed(written.error().message);
   }
   if (options.run.json) {

@@ -97,6 +97,15 @@ Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options) {
   return setup;
 }
 
+Result<std::optional<OutputFolder>> open_out(const RunOptions& options) {
+  std::optional<OutputFolder> folder;
+  if (options.out.empty()) return folder;
+  auto opened = OutputFolder::open(options.out);
+  if (!opened) return pass_on(opened);
+  folder.emplace(std::move(*opened));
+  return folder;
+}
+
 Result<Imported> read_jobs(const WorkloadOptions& options) {
   if (!options.jobs.empty()) return import_jobs(options);
   auto table = make_jobs(options, 0);

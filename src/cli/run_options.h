@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/workload_options.h"
+#include "report/output_folder.h"
 #include "report/run_summary.h"
 #include "study/run_day.h"
 
@@ -45,6 +46,9 @@ struct RunSetup {
 // `--workload paper` alone runs as the papers do, free of costs; everything else as hardware does,
 // `real` and `checkpoint`.
 Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options);
+
+// The folder of --out, checked before the run; nothing where it is not given.
+Result<std::optional<OutputFolder>> open_out(const RunOptions& options);
 
 // The jobs of one run, and what is known of a trace. For the generator `report` is empty.
 Result<Imported> read_jobs(const WorkloadOptions& options);

@@ -134,12 +134,8 @@ int run_search_static(const SearchStaticOptions& options) {
   if (search.starts.empty() && is_published_fleet(fleet)) search.starts = {kPublishedLayouts};
   const auto split = read_split(options);
   if (!split) return bad_input(split.error().message);
-  std::optional<OutputFolder> folder;
-  if (!options.run.out.empty()) {
-    auto opened = OutputFolder::open(options.run.out);
-    if (!opened) return bad_input(opened.error().message);
-    folder.emplace(std::move(*opened));
-  }
+  auto folder = open_out(options.run);
+  if (!folder) return bad_input(folder.error().message);
 
   const auto found = [&] {
     Progress progress("search-static", search.budget);
@@ -159,10 +155,11 @@ int run_search_static(const SearchStaticOptions& options) {
   const auto report =
       compare((*setup)->settings, *policies, split->report.size(), source, options.run.threads);
   if (!report) return failed(report.error().message);
-  if (folder) {
+  if (*folder) {
     auto files = comparison_files(*report);
     files.push_back({"search.json", to_json(options, *found, *split, *report).dump(2) + "\n"});
-    if (const auto written = folder->write(files); !written) return failed(written.error().message);
+    if (const auto written = (*folder)->write(files); !written)
+      return failed(written.error().message);
   }
   if (options.run.json) {
     fmt::print("{}\n", to_json(options, *found, *split, *report).dump(2));

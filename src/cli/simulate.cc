@@ -42,13 +42,9 @@ int run_simulate(const SimulateOptions& options) {
   if (!policy) return bad_input(policy.error().message);
   const auto jobs = read_jobs(options.run.workload);
   if (!jobs) return bad_input(jobs.error().message);
-  std::optional<OutputFolder> folder;
-  if (!options.run.out.empty()) {
-    auto opened = OutputFolder::open(options.run.out);
-    if (!opened) return bad_input(opened.error().message);
-    folder.emplace(std::move(*opened));
-  }
-  settings.engine.records = options.records || folder;
+  auto folder = open_out(options.run);
+  if (!folder) return bad_input(folder.error().message);
+  settings.engine.records = options.records || *folder;
 
   const auto start = std::chrono::steady_clock::now();
   Engine engine(fleet, jobs->table, *policy, settings.engine);
@@ -56,8 +52,8 @@ int run_simulate(const SimulateOptions& options) {
   RunSummary summary;
   summary.metrics = measure(engine, settings.energy_weight);
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (folder) {
-    if (const auto written = folder->write(run_files(engine)); !written)
+  if (*folder) {
+    if (const auto written = (*folder)->write(run_files(engine)); !written)
       return failed(written.error().message);
   }
 

@@ -13,6 +13,12 @@ Random stream(std::uint64_t seed, std::uint64_t block, std::size_t environment) 
 
 }  // namespace
 
+EpisodeSettings with_sums(EpisodeSettings settings) {
+  settings.engine.aggregates = true;
+  settings.engine.tardiness = true;
+  return settings;
+}
+
 Episodes::Episodes(const EpisodeSettings& settings, std::size_t environment)
     : fleet_(settings.fleet),
       days_(settings.days),
@@ -58,11 +64,16 @@ Charge Episodes::charge(TimeUs late_us, std::size_t late) const {
   return charge;
 }
 
-float Episodes::reward(const Charge& charge) {
+Charge Episodes::charge_by_sums() {
+  return charge(engine_.state().tardiness_us(), engine_.state().late_jobs());
+}
+
+float Episodes::settle(const Charge& charge, bool ended) {
   const double total = charge.weighed(weights_);
   const double reward = charged_ - total;
   charged_ = total;
   return_ += reward;
+  if (ended) end(charge);
   return static_cast<float>(reward);
 }
 

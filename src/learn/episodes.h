@@ -46,6 +46,9 @@ struct Charge {
   }
 };
 
+// For tasks that charge by the state's own sums of tardiness and see its aggregates.
+EpisodeSettings with_sums(EpisodeSettings settings);
+
 class Episodes {
  public:
   Episodes(const EpisodeSettings& settings, std::size_t environment);
@@ -56,15 +59,17 @@ class Episodes {
   void restart(std::uint64_t block);
   // What `late_us` of tardiness, `late` late jobs and the engine's energy up to now come to.
   Charge charge(TimeUs late_us, std::size_t late) const;
-  // The reward for having come from the last charge to this one.
-  float reward(const Charge& charge);
-  // The episode came to this charge in all; the next one begins.
-  void end(const Charge& charge);
+  // The same by the state's sums; with_sums() has them on.
+  Charge charge_by_sums();
+  // The reward for having come from the last charge to this one. Where the episode ended with it,
+  // the next one begins.
+  float settle(const Charge& charge, bool ended);
 
   VectorEnvironment::Finished& finished() { return finished_; }  // Sums, not means.
 
  private:
   void begin(bool whole_day);
+  void end(const Charge& charge);
 
   std::shared_ptr<const Fleet> fleet_;
   std::shared_ptr<const DayPool> days_;

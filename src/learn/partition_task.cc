@@ -8,18 +8,16 @@
 namespace smartmig {
 namespace {
 
-EpisodeSettings with_sums(EpisodeSettings settings) {
+EpisodeSettings checked(const EpisodeSettings& settings) {
   SM_CHECK(settings.fleet->boards().size() == 1 && settings.policy.placer);
   SM_CHECK(settings.fleet->gpu_count() <= 0xffff);
-  settings.engine.aggregates = true;
-  settings.engine.tardiness = true;
-  return settings;
+  return with_sums(settings);
 }
 
 }  // namespace
 
 PartitionTask::PartitionTask(const Settings& settings, std::size_t index)
-    : episodes_(with_sums(settings.episodes), index),
+    : episodes_(checked(settings.episodes), index),
       one_head_(settings.one_head),
       queue_length_(settings.queue_length),
       turns_(settings.every) {
@@ -57,11 +55,6 @@ bool PartitionTask::go_on() {
   return false;
 }
 
-Charge PartitionTask::charge() {
-  State& state = episodes_.engine().state();
-  return episodes_.charge(state.tardiness_us(), state.late_jobs());
-}
-
 float PartitionTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
   Engine& engine = episodes_.engine();
   const View view = engine.view();
@@ -75,12 +68,8 @@ float PartitionTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
   engine.partition(decision_);
   engine.place();
   ended = !go_on();
-  const Charge so_far = charge();
-  const float reward = episodes_.reward(so_far);
-  if (ended) {
-    episodes_.end(so_far);
-    begin_episode();
-  }
+  const float reward = episodes_.settle(episodes_.charge_by_sums(), ended);
+  if (ended) begin_episode();
   return reward;
 }
 

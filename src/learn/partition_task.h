@@ -32,7 +32,6 @@ class PartitionTask {
   void begin_episode();
   // To the next instant at which it decides; false at the end of the episode.
   bool go_on();
-  Charge charge();
 
   Episodes episodes_;
   bool one_head_;

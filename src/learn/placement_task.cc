@@ -47,13 +47,9 @@ float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
   late_us_ += std::max<TimeUs>(0, late);
   late_ += late > 0;
   choices_.choose(view, slice);
-  ended = !walk_to_choice(episodes_.engine(), choices_);
-  const Charge charge = episodes_.charge(late_us_, late_);
-  const float reward = episodes_.reward(charge);
-  if (ended) {
-    episodes_.end(charge);
-    begin_episode();
-  }
+  ended = !walk_to_choice(engine, choices_);
+  const float reward = episodes_.settle(episodes_.charge(late_us_, late_), ended);
+  if (ended) begin_episode();
   return reward;
 }
 

@@ -5,15 +5,6 @@
 #include "learn/choice_walk.h"
 
 namespace smartmig {
-namespace {
-
-EpisodeSettings with_sums(EpisodeSettings settings) {
-  settings.engine.aggregates = true;
-  settings.engine.tardiness = true;
-  return settings;
-}
-
-}  // namespace
 
 SizeTask::SizeTask(const Settings& settings, std::size_t index)
     : episodes_(with_sums(settings.episodes), index) {}
@@ -25,23 +16,14 @@ void SizeTask::restart(std::uint64_t block) {
 
 void SizeTask::begin_episode() { walk_to_first_choice(episodes_.engine(), choices_); }
 
-Charge SizeTask::charge() {
-  State& state = episodes_.engine().state();
-  return episodes_.charge(state.tardiness_us(), state.late_jobs());
-}
-
 float SizeTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
   Engine& engine = episodes_.engine();
   View view = engine.view();
   const auto size = std::find(chosen.begin(), chosen.end(), 1) - chosen.begin();
   choices_.choose(view, slice_of_size(view, choices_.kinds(), static_cast<int>(size)));
-  ended = !walk_to_choice(episodes_.engine(), choices_);
-  const Charge so_far = charge();
-  const float reward = episodes_.reward(so_far);
-  if (ended) {
-    episodes_.end(so_far);
-    begin_episode();
-  }
+  ended = !walk_to_choice(engine, choices_);
+  const float reward = episodes_.settle(episodes_.charge_by_sums(), ended);
+  if (ended) begin_episode();
   return reward;
 }
 

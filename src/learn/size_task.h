@@ -29,7 +29,6 @@ class SizeTask {
 
  private:
   void begin_episode();
-  Charge charge();
 
   Episodes episodes_;
   StepwisePlacement choices_;

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "policy/packing.h"
 #include "policy/situation.h"
 
 namespace smartmig {
@@ -16,6 +17,7 @@ class AwardTest : public testing::Test {
   void begin(double backlog = 0, bool moves_cost = false) {
     award_.begin(knobs_, backlog, std::log(0.3), 0, moves_cost);
   }
+  void set(Knob knob, double value) { knobs_[static_cast<std::size_t>(knob)] = value; }
   // A late job with these speeds and minutes of work.
   Candidate job(JobIndex index, const std::array<double, kSizeCount>& speed, double work,
                 double weight) {
@@ -91,7 +93,7 @@ TEST_F(AwardTest, SpreadsSlicesInDeepOverload) {
 }
 
 TEST_F(AwardTest, FavoursWhatARunningJobHoldsWhereMovesCost) {
-  knobs_[static_cast<std::size_t>(Knob::kHold)] = 0.5;
+  set(Knob::kHold, 0.5);
   begin(0, true);
   std::vector<Candidate> jobs = {job(0, kLinear, 3, 1), job(1, kLinear, 3, 1.2)};
   jobs[0].held = 4;
@@ -103,9 +105,9 @@ TEST_F(AwardTest, FavoursWhatARunningJobHoldsWhereMovesCost) {
 // With steepness 1, and unless a step at the end did not fit, the award maximises the sum of weight
 // times speed: against every choice of sizes that uses as many slices.
 TEST_F(AwardTest, IsTheBestOfAllChoicesOfSizes) {
-  knobs_[static_cast<std::size_t>(Knob::kSteepness)] = 0;
-  knobs_[static_cast<std::size_t>(Knob::kSteepnessBacklog)] = 0;
-  knobs_[static_cast<std::size_t>(Knob::kLeast)] = -20;
+  set(Knob::kSteepness, 0);
+  set(Knob::kSteepnessBacklog, 0);
+  set(Knob::kLeast, -20);
   begin();
   Random random(3, "award");
   int exact = 0;
@@ -147,6 +149,159 @@ TEST_F(AwardTest, IsTheBestOfAllChoicesOfSizes) {
     EXPECT_NEAR(value(jobs), best, 1e-9) << "round " << round;
   }
   EXPECT_GT(exact, 150);
+}
+
+// What give() does, without a heap: at each turn the step that is densest now, of equals the first
+// job's.
+std::vector<int> given_by_turns(const Award& award, const std::vector<Candidate>& jobs, int slices,
+                                int gpus, double least) {
+  std::vector<int> sizes(jobs.size(), -1);
+  std::vector<bool> out(jobs.size());
+  const auto width = [](int size) { return size < 0 ? 0 : kSizes[size]; };
+  // The larger size with the most speed for each slice more.
+  const auto next_of = [&](std::size_t i) {
+    int next = -1;
+    double best = 0;
+    for (int to = sizes[i] + 1; to < kSizeCount; ++to) {
+      const double speed = sizes[i] < 0 ? 0 : jobs[i].speed[sizes[i]];
+      const double gain = (jobs[i].speed[to] - speed) / (kSizes[to] - width(sizes[i]));
+      if (gain > best * (1 + 1e-9)) best = gain, next = to;
+    }
+    return next;
+  };
+  const auto can_be = [&](std::size_t i, int to) {
+    if (jobs[i].speed[to] == 0 || width(to) - width(sizes[i]) > slices) return false;
+    std::array<int, kSizeCount> counts{};
+    ++counts[to];
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      if (j != i && sizes[j] >= 0) ++counts[sizes[j]];
+    }
+    return gpus == 0 || a100s_can_hold(counts, gpus);
+  };
+  while (slices > 0) {
+    std::size_t turn = jobs.size();
+    double densest = 0;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      const int next = next_of(i);
+      if (out[i] || next < 0) continue;
+      const double density = award.density(jobs[i], sizes[i], next);
+      if (turn == jobs.size() || density > densest) densest = density, turn = i;
+    }
+    if (turn == jobs.size()) break;
+    int to = next_of(turn);
+    while (to > sizes[turn] && !can_be(turn, to)) --to;
+    if (to == sizes[turn] || (sizes[turn] >= 0 && densest < least)) {
+      out[turn] = true;
+      continue;
+    }
+    slices -= width(to) - width(sizes[turn]);
+    sizes[turn] = to;
+  }
+  return sizes;
+}
+
+TEST_F(AwardTest, TakesStepsInTheOrderOfTheirDensities) {
+  Random random(7, "award order");
+  for (int round = 0; round < 3000; ++round) {
+    const double least = random.uniform(-3, 0);
+    set(Knob::kLeast, least);
+    set(Knob::kSteepness, random.uniform(-1, 1));
+    set(Knob::kHold, random.uniform(0, 1));
+    begin(0, random.below(2) == 0);
+    std::vector<Candidate> jobs;
+    const JobIndex count = 1 + static_cast<JobIndex>(random.below(12));
+    for (JobIndex i = 0; i < count; ++i) {
+      std::array<double, kSizeCount> speed{};  // In no order: steps must skip what gains nothing.
+      for (double& each : speed) each = random.below(5) == 0 ? 0 : random.uniform(1, 8);
+      jobs.push_back(job(i, speed, 10, random.uniform(0.1, 2)));
+      jobs.back().slack = random.uniform(-5, 10);
+      jobs.back().held = static_cast<std::int8_t>(static_cast<int>(random.below(6)) - 1);
+    }
+    const int gpus = static_cast<int>(random.below(4));
+    const int slices = gpus > 0 ? 7 * gpus : static_cast<int>(random.below(40));
+    const auto expected = given_by_turns(award_, jobs, slices, gpus, std::exp(least));
+    const int left = award_.give(jobs, slices, gpus);
+    ASSERT_GE(left, 0) << "round " << round;
+    ASSERT_EQ(AwardTest::slices(jobs) + left, slices) << "round " << round;
+    std::array<int, kSizeCount> counts{};
+    for (JobIndex i = 0; i < count; ++i) {
+      ASSERT_EQ(jobs[i].size, expected[i]) << "round " << round << ", job " << i;
+      if (jobs[i].size >= 0) ++counts[jobs[i].size];
+    }
+    if (gpus > 0) {
+      ASSERT_TRUE(a100s_can_hold(counts, gpus)) << "round " << round;
+    }
+  }
+}
+
+TEST_F(AwardTest, DensityIsWeightTimesTheSpeedOfEachSliceMore) {
+  set(Knob::kSteepness, std::log(2));
+  set(Knob::kSteepnessBacklog, 0);
+  begin();
+  const Candidate candidate = job(0, {1, 2, 2.5, 4, 11}, 10, 3);
+  EXPECT_NEAR(award_.density(candidate, -1, 0), 3, 1e-12);
+  EXPECT_NEAR(award_.density(candidate, 0, 1), 3, 1e-12);
+  EXPECT_NEAR(award_.density(candidate, 1, 2), 3 * 0.25, 1e-12) << "less than linear: squared";
+  EXPECT_NEAR(award_.density(candidate, 3, 4), 3 * 7.0 / 3, 1e-12) << "more: as it is";
+}
+
+TEST_F(AwardTest, AStepOfAJobThatIsOnTimeCountsLess) {
+  set(Knob::kOnTime, std::log(0.1));
+  set(Knob::kMargin, std::log(0.5));
+  Candidate candidate = job(0, kLinear, 10, 1);
+  const auto factor = [&](double slack) {
+    candidate.slack = slack;
+    return award_.density(candidate, 0, 1);
+  };
+  begin(0, false);
+  EXPECT_NEAR(factor(10), 0.1, 1e-12) << "it ends just then";
+  EXPECT_NEAR(factor(9.99), 1, 1e-12);
+  EXPECT_NEAR(award_.density(candidate, -1, 0), 1, 1e-12) << "without a slice it never is";
+  begin(0, true);  // It must be early by half its time, and by what making a slice takes.
+  EXPECT_NEAR(factor(15.02), 0.1, 1e-12);
+  EXPECT_NEAR(factor(15), 1, 1e-12);
+}
+
+TEST_F(AwardTest, HoldCountsUpToWhatIsHeldAndOnlyWhereMovesCost) {
+  set(Knob::kHold, std::log(3));
+  Candidate candidate = job(0, kLinear, 10, 1);
+  candidate.held = 2;
+  begin(0, true);
+  EXPECT_NEAR(award_.density(candidate, -1, 0), 3, 1e-12);
+  EXPECT_NEAR(award_.density(candidate, 1, 2), 3, 1e-12);
+  EXPECT_NEAR(award_.density(candidate, 2, 3), 1, 1e-12);
+  begin(0, false);
+  EXPECT_NEAR(award_.density(candidate, -1, 0), 1, 1e-12);
+}
+
+TEST_F(AwardTest, GivesTheFirstSizeAtAnyValueButNoLargerOneBelowTheLeast) {
+  set(Knob::kLeast, std::log(1.5));
+  begin();
+  std::vector<Candidate> jobs = {job(0, kLinear, 3, 1), job(1, kLinear, 3, 2)};
+  award_.give(jobs, 9);
+  EXPECT_EQ(kSizes[jobs[0].size], 1);
+  EXPECT_EQ(kSizes[jobs[1].size], 7);
+}
+
+TEST(AwardWeights, CountTrainingByItsFactorAndNothingThatRunsNowhere) {
+  const std::array<double, kSizeCount> times = {700, 350, 234, 175, 100};
+  Situation on_fleet("2xA100-40GB", "7*2",
+                     {make_job(times, 90), make_job(times, 90, JobKind::kTraining)}, "smartmig",
+                     Preemption::kFree);
+  on_fleet.arrive(0, 1);
+  Knobs knobs = first_knobs().free_moves;
+  knobs[static_cast<std::size_t>(Knob::kTraining)] = 0.25;
+  knobs[static_cast<std::size_t>(Knob::kTrainingBacklog)] = 0.5;
+  Award award;
+  award.begin(knobs, 0.5, std::log(0.3), 0, false);
+  const KindSet kinds = on_fleet.fleet.kinds_for(on_fleet.jobs[0]);
+  Candidate inference;
+  Candidate training;
+  ASSERT_TRUE(award.weigh(on_fleet.view(), 0, kinds, -1, inference));
+  ASSERT_TRUE(award.weigh(on_fleet.view(), 1, kinds, 3, training));
+  EXPECT_NEAR(training.weight / inference.weight, std::exp(0.25 + 0.5 * 0.5), 1e-12);
+  EXPECT_EQ(training.held, 3);
+  EXPECT_FALSE(award.weigh(on_fleet.view(), 0, 0, -1, inference));
 }
 
 TEST(AwardWeights, CountTardinessOfShortJobsAndLateOnesMore) {

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "base/shipped.h"
+
 namespace smartmig {
 namespace {
 
@@ -13,9 +15,15 @@ TEST(Knobs, HaveNamesAndScalesOfTheirOwn) {
     EXPECT_TRUE(names.insert(info.name).second) << info.name;
     EXPECT_GT(info.scale, 0);
   }
-  EXPECT_EQ(knob_infos()[static_cast<std::size_t>(Knob::kMoveGain)].name, "move_gain");
-  EXPECT_EQ(knob_infos()[static_cast<std::size_t>(Knob::kHold)].name, "hold");
-  EXPECT_EQ(knob_infos()[static_cast<std::size_t>(Knob::kTilt)].name, "tilt");
+  const auto name_of = [](Knob knob) { return knob_infos()[static_cast<std::size_t>(knob)].name; };
+  EXPECT_EQ(name_of(Knob::kOnTime), "on_time");
+  EXPECT_EQ(name_of(Knob::kPriceLaterTrend), "price_later_trend");
+  EXPECT_EQ(name_of(Knob::kTrainingBacklog), "training_backlog");
+  EXPECT_EQ(name_of(Knob::kSteepnessBacklog), "steepness_backlog");
+  EXPECT_EQ(name_of(Knob::kBackBacklog), "back_backlog");
+  EXPECT_EQ(name_of(Knob::kMoveGain), "move_gain");
+  EXPECT_EQ(name_of(Knob::kHold), "hold");
+  EXPECT_EQ(name_of(Knob::kTilt), "tilt");
 }
 
 TEST(Knobs, ComeBackFromAFileAsTheyWere) {
@@ -32,6 +40,17 @@ TEST(Knobs, ComeBackFromAFileAsTheyWere) {
   EXPECT_EQ(read->costly_moves, knobs.costly_moves);
 }
 
+TEST(Knobs, AreThoseShippedWhereNoFileIsNamed) {
+  const auto shipped = read_knobs("");
+  ASSERT_TRUE(shipped) << shipped.error().message;
+  const auto file = decode_safetensors(shipped_file("smartmig.safetensors"), "shipped");
+  EXPECT_EQ(shipped->free_moves, get_knobs(*file, "shipped")->free_moves);
+  EXPECT_NE(shipped->free_moves, first_knobs().free_moves) << "a search has moved them";
+  const auto missing = read_knobs("/no/such/file");
+  ASSERT_FALSE(missing);
+  EXPECT_TRUE(missing.error().message.starts_with("/no/such/file")) << missing.error().message;
+}
+
 TEST(Knobs, RefuseAFileOfAnotherKindOrSize) {
   TensorFile file;
   put_knobs(file, first_knobs());
@@ -39,6 +58,10 @@ TEST(Knobs, RefuseAFileOfAnotherKindOrSize) {
   other.metadata["policy"] = "mean-field";
   EXPECT_EQ(get_knobs(other, "x").error().message,
             "x: metadata 'policy' is 'mean-field', expected 'smartmig'");
+  other = file;
+  other.metadata["knobs_version"] = "0";
+  EXPECT_TRUE(
+      get_knobs(other, "x").error().message.starts_with("x: metadata 'knobs_version' is '0'"));
   other = file;
   const std::array<double, 3> few{};
   other.put("free_moves", std::span<const double>(few));

@@ -41,6 +41,14 @@ TEST(Contents, AreTheMultisetsOfAllLegalSets) {
   }
 }
 
+TEST(Contents, HaveNoPlaceForOtherProfiles) {
+  const Fleet fleet = Fleet::parse("A100-40GB").value();
+  const Board& board = fleet.board(0);
+  const SlotSet others = all_slots(board) & ~base_slots(board);
+  ASSERT_NE(others, 0u);
+  EXPECT_EQ(Contents(fleet).of(board, 0, others & -others), -1);
+}
+
 TEST(Contents, StepsLeadToTheContentsTheyName) {
   const Fleet fleet = Fleet::parse("A100-40GB").value();
   const Contents contents(fleet);
@@ -56,7 +64,10 @@ TEST(Contents, StepsLeadToTheContentsTheyName) {
       }
       for (int from = 0; from < kSizeCount; ++from) {
         Contents::Counts other = more;
-        if (--other[from] < 0) continue;
+        if (--other[from] < 0) {
+          EXPECT_EQ(kind.changed[from][to], -1) << "it has none to change";
+          continue;
+        }
         EXPECT_EQ(kind.changed[from][to] >= 0, known.contains(other));
         if (kind.changed[from][to] >= 0) {
           EXPECT_EQ(contents[kind.changed[from][to]].counts, other);
@@ -100,6 +111,47 @@ TEST(Packing, FillsGpusThatHoldSomethingFirst) {
   ASSERT_EQ(packing.bins().size(), 2u);  // 4-3 and 2-2-1.
   EXPECT_EQ(packing.contents()[packing.bins()[0].kind].unused, 0);
   EXPECT_EQ(packing.unused(), 2 + 7);
+}
+
+TEST(Packing, GoesWhereItLeavesLeastUnusedAndOfEqualsToTheFirst) {
+  const Fleet fleet = Fleet::parse("3xA100-40GB").value();
+  Packing packing(std::make_shared<const Contents>(fleet));
+  const GpuIndex gpus[] = {3};
+  packing.clear(gpus);
+  for (std::uint32_t what = 0; what < 3; ++what) EXPECT_TRUE(packing.add(what, 3, 1));
+  const auto bin_of = [&](std::uint32_t what) {
+    for (std::size_t bin = 0; bin < packing.bins().size(); ++bin) {
+      for (int i = 0; i < packing.bins()[bin].count; ++i) {
+        if (packing.bins()[bin].items[i].what == what) return static_cast<int>(bin);
+      }
+    }
+    return -1;
+  };
+  EXPECT_TRUE(packing.add(3, 1, 1));  // 4-2, 4, 4.
+  EXPECT_EQ(bin_of(3), 0);
+  EXPECT_TRUE(packing.add(4, 0, 1));  // Fills the 4-2.
+  EXPECT_EQ(bin_of(4), 0);
+  EXPECT_TRUE(packing.add(5, 0, 1));
+  EXPECT_EQ(bin_of(5), 1);
+  // Nothing is left of all that.
+  packing.clear(gpus);
+  EXPECT_TRUE(packing.bins().empty());
+  EXPECT_EQ(packing.unused(), 21);
+  EXPECT_TRUE(packing.add(0, 3, 1));
+  EXPECT_TRUE(packing.add(1, 1, 1));
+  EXPECT_EQ(packing.bins().size(), 1u);
+}
+
+TEST(Packing, PrefersTheGpuOpenedFirstWhateverItHolds) {
+  const Fleet fleet = Fleet::parse("A100-40GB+H100-80GB").value();
+  Packing packing(std::make_shared<const Contents>(fleet));
+  const GpuIndex gpus[] = {1, 1};
+  packing.clear(gpus);
+  EXPECT_TRUE(packing.add(0, 3, 0b10));  // The H100: 4.
+  EXPECT_TRUE(packing.add(1, 2, 0b01));  // The A100: 3-1, which has as much left.
+  EXPECT_TRUE(packing.add(2, 0, 0b01));
+  EXPECT_TRUE(packing.add(3, 1, 0b11));
+  EXPECT_EQ(packing.bins()[0].count, 2);
 }
 
 TEST(Packing, RefusesWhatNoLayoutHasRoomFor) {

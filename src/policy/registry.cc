@@ -1,6 +1,7 @@
 #include "policy/registry.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/text.h"
 #include "policy/learned.h"
@@ -68,10 +69,50 @@ const Named& learned_placer() {
                               "learned[:FILE], earliest deadline first, a network chooses"};
   return entry;
 }
-const std::vector<Named>& joints() {
-  static const std::vector<Named> entries = {
-      {"greedy", "sizes jobs by what they gain, repacks all GPUs at every event"},
-      {"smartmig", "smartmig[:FILE], the best one: sizes jobs by learned prices of slices"}};
+
+// NAME or NAME:ARGUMENT, as a user writes each half of a policy.
+struct Word {
+  std::string_view name;
+  std::optional<std::string_view> argument;
+};
+Word parse_word(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return {text, std::nullopt};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+Result<void> expect_no_argument(const Word& word) {
+  if (!word.argument) return {};
+  return fail("policy {}: takes no argument, found '{}'", word.name, *word.argument);
+}
+// "" where none is named: what is shipped.
+Result<std::string> file_of(const Word& word) {
+  if (!word.argument) return std::string();
+  if (word.argument->empty()) return fail("policy {}: expected a file after the ':'", word.name);
+  return std::string(*word.argument);
+}
+
+using MakeJoint = Result<std::unique_ptr<Partitioner>> (*)(const Word&, const Fleet&);
+struct JointEntry {
+  std::string name;
+  std::string what;
+  MakeJoint make;
+};
+Result<std::unique_ptr<Partitioner>> make_greedy_from(const Word& word, const Fleet&) {
+  if (const auto none = expect_no_argument(word); !none) return pass_on(none);
+  return make_greedy();
+}
+Result<std::unique_ptr<Partitioner>> make_smartmig_from(const Word& word, const Fleet& fleet) {
+  const auto file = file_of(word);
+  if (!file) return pass_on(file);
+  const auto knobs = read_knobs(*file);
+  if (!knobs) return pass_on(knobs);
+  return make_smartmig(*knobs, fleet);
+}
+const std::vector<JointEntry>& joints() {
+  static const std::vector<JointEntry> entries = {
+      {"greedy", "sizes jobs by what they gain, repacks all GPUs at every event", make_greedy_from},
+      {"smartmig", "smartmig[:FILE], the best one: sizes jobs by learned prices of slices",
+       make_smartmig_from}};
   return entries;
 }
 
@@ -135,25 +176,23 @@ Result<MadePartitioner> from(Result<std::unique_ptr<Partitioner>> made) {
 
 Result<MadePartitioner> make_partitioner(std::string_view text, const Fleet& fleet,
                                          std::uint64_t seed) {
-  const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  const bool has_argument = colon != std::string_view::npos;
-  const std::string_view argument = has_argument ? text.substr(colon + 1) : std::string_view();
+  const Word word = parse_word(text);
+  const std::string_view name = word.name;
   if (name == "static") {
-    if (!has_argument) return fail("policy static: expected layouts, as in static:4-2-1*8/cedf");
-    auto layouts = parse_layout_list(argument, fleet);
+    if (!word.argument) return fail("policy static: expected layouts, as in static:4-2-1*8/cedf");
+    auto layouts = parse_layout_list(*word.argument, fleet);
     if (!layouts) return pass_on(layouts);
     return MadePartitioner{make_static(*layouts), std::move(*layouts)};
   }
-  if (name == "day-night") return from(make_day_night_from(argument, fleet));
+  if (name == "day-night") return from(make_day_night_from(word.argument.value_or(""), fleet));
   if (name == "mean-field" || name == "one-gpu") {
-    if (has_argument && argument.empty())
-      return fail("policy {}: expected a file after the ':'", name);
+    const auto file = file_of(word);
+    if (!file) return pass_on(file);
     const LearnedKind kind = name == "one-gpu" ? LearnedKind::kOneGpu : LearnedKind::kMeanField;
-    return from(read_learned_layouts(kind, std::string(argument), fleet, seed));
+    return from(read_learned_layouts(kind, *file, fleet, seed));
   }
   if (name == "none" || name == "count") {
-    if (has_argument) return fail("policy {}: takes no argument, found '{}'", name, argument);
+    if (const auto none = expect_no_argument(word); !none) return pass_on(none);
     if (name == "none") return MadePartitioner{make_none(), {}};
     return MadePartitioner{make_count(), {}};
   }
@@ -165,12 +204,10 @@ Result<MadePartitioner> make_partitioner(std::string_view text, const Fleet& fle
 Result<std::unique_ptr<Placer>> make_placer(std::string_view text, const Fleet& fleet,
                                             std::span<const SlotSet> fixed_layouts,
                                             const PolicyOptions& options) {
-  const std::size_t colon = text.find(':');
-  if (text.substr(0, colon) == learned_placer().name) {
-    const std::string_view file = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-    if (colon != std::string_view::npos && file.empty())
-      return fail("policy learned: expected a file after the ':'");
-    return read_learned_placer(std::string(file), fleet, fixed_layouts, options.seed);
+  if (const Word word = parse_word(text); word.name == learned_placer().name) {
+    const auto file = file_of(word);
+    if (!file) return pass_on(file);
+    return read_learned_placer(*file, fleet, fixed_layouts, options.seed);
   }
   const auto entry = std::find_if(placers().begin(), placers().end(),
                                   [&](const auto& e) { return e.name == text; });
@@ -192,27 +229,21 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
                            const PolicyOptions& options) {
   Policy policy;
   policy.name = std::string(spec);
-  const std::string_view joint = spec.substr(0, spec.find(':'));
-  if (joint == "smartmig") {
-    const std::string file(spec.substr(std::min(spec.size(), joint.size() + 1)));
-    if (file.empty() && spec.size() > joint.size())
-      return fail("policy smartmig: expected a file after the ':'");
-    const auto knobs = read_knobs(file);
-    if (!knobs) return pass_on(knobs);
-    policy.partitioner = make_smartmig(*knobs, fleet);
+  const Word word = parse_word(spec);
+  for (const JointEntry& joint : joints()) {
+    if (joint.name != word.name) continue;
+    auto made = joint.make(word, fleet);
+    if (!made) return pass_on(made);
+    policy.partitioner = std::move(*made);
     return policy;
   }
   const std::size_t slash = find_slash(spec);
   if (slash == std::string_view::npos) {
-    if (spec == "greedy") {
-      policy.partitioner = make_greedy();
-      return policy;
-    }
     auto known = joint_names();
     auto halves = partitioner_names();
     for (const Named& entry : learned_partitioners()) halves.push_back(entry.name);
     for (const auto& name : halves) {
-      if (spec.substr(0, spec.find(':')) == name)
+      if (word.name == name)
         return fail("policy '{}' names no placer, expected {}/PLACER", spec, spec);
       known.push_back(name);
     }

@@ -54,6 +54,14 @@ TEST(Registry, AsksForAMissingPlacerOrLayouts) {
   EXPECT_EQ(error_of("static/edf"), "policy static: expected layouts, as in static:4-2-1*8/cedf");
   EXPECT_EQ(error_of("none:7/edf"), "policy none: takes no argument, found '7'");
   EXPECT_EQ(error_of("count:3/edf"), "policy count: takes no argument, found '3'");
+  EXPECT_EQ(error_of("greedy:3"), "policy greedy: takes no argument, found '3'");
+  EXPECT_EQ(error_of("smartmig:"), "policy smartmig: expected a file after the ':'");
+  EXPECT_EQ(error_of("mean-field:/cedf"), "policy mean-field: expected a file after the ':'");
+  EXPECT_EQ(error_of("static:7*2/learned:"), "policy learned: expected a file after the ':'");
+  EXPECT_NE(error_of("smartmig:/no/such/file").find("/no/such/file"), std::string::npos);
+  EXPECT_EQ(error_of("greedy/cedf"),
+            "unknown partitioner 'greedy'; known: none, static, day-night, count, mean-field, "
+            "one-gpu");
   EXPECT_NE(error_of("").find("unknown policy ''"), std::string::npos);
   EXPECT_NE(error_of("none/").find("unknown placer ''"), std::string::npos);
   EXPECT_NE(error_of("static:7/edf").find("1 given for 2 GPUs"), std::string::npos);

@@ -62,8 +62,9 @@ void Race::extend(std::vector<LayoutChoice>& choices, std::size_t until) {
   parallel_for(runs.size(), threads_, [&](std::size_t i) {
     Run& run = runs[i];
     Policy policy = policy_;
-    policy.partitioner =
-        make_static(parse_layout_list(menu_.name(*run.choice), *settings_.fleet).value());
+    const std::string layouts = menu_.name(*run.choice);
+    policy.name = fmt::format("static:{}/{}", layouts, policy_.name);
+    policy.partitioner = make_static(parse_layout_list(layouts, *settings_.fleet).value());
     const auto metrics = run_day(settings_, policy, *days_[run.day], kTrainingDays + run.day);
     run.et = metrics ? metrics->et : std::numeric_limits<double>::infinity();
     if (!metrics) run.error = metrics.error().message;

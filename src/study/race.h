@@ -22,8 +22,8 @@ struct Scored {
 
 class Race {
  public:
-  // Simulates at most `budget` days in all, with the policy's placer. The references must outlive
-  // the race.
+  // Simulates at most `budget` days in all, with the policy's placer, whose name it has. The
+  // references must outlive the race.
   Race(const RunSettings& settings, const LayoutMenu& menu, std::span<const DayTable> days,
        const Policy& policy, std::size_t budget, int threads, Progress* progress);
 

@@ -59,9 +59,10 @@ Result<SearchResult> search_static(const RunSettings& settings, std::span<const 
       given.push_back(std::move(*choice));
     }
   }
-  const auto policy =
+  auto policy =
       make_policy("none/" + options.placer, fleet, {settings.energy_weight, settings.engine.seed});
   if (!policy) return pass_on(policy);
+  policy->name = options.placer;
 
   Race race(settings, menu, train, *policy, options.budget, options.threads, progress);
   std::vector<LayoutChoice> alike;
