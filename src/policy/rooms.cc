@@ -79,6 +79,13 @@ void Rooms::look_at(GpuIndex gpu) {
   }
 }
 
+void Rooms::reserve(std::size_t gpus) {
+  changed_.reserve(gpus);
+  for (auto& ways : lists_) {
+    for (auto& list : ways) list.reserve(gpus);
+  }
+}
+
 void Rooms::begin(const View& view, const RoomTerms& terms, std::span<const Stoppable> stoppable) {
   view_ = &view;
   terms_ = terms;

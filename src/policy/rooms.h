@@ -47,6 +47,8 @@ class Rooms {
     double restore = 0;
   };
 
+  // So that fleets of so many GPUs never allocate later.
+  void reserve(std::size_t gpus);
   // Looks at the whole fleet. `stoppable` are running jobs, in the order of view.running().
   void begin(const View& view, const RoomTerms& terms, std::span<const Stoppable> stoppable);
   // Whether any slice is free or can be made at once.

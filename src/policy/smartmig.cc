@@ -15,6 +15,7 @@ namespace {
 
 // On larger fleets vectors grow a few times more.
 constexpr std::size_t kRoomFor = 64;
+constexpr std::size_t kMaxSlices = 7;  // Of a GPU.
 // Where moves cost, what one decision does is bounded; the next event is never far.
 constexpr std::ptrdiff_t kAtOnce = 1024;
 constexpr int kPatience = 64;
@@ -38,6 +39,8 @@ class Smartmig : public Partitioner {
     packing_.reserve(room);
     wanted_.resize(packing_.contents().size());
     for (auto& bins : wanted_) bins.reserve(room);
+    stoppable_.reserve(room * kMaxSlices);
+    rooms_.reserve(room);
     whole_gpus(view.fleet(), layouts);
   }
 

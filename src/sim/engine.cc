@@ -34,6 +34,10 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
       gpu_events_(options.events),
       finish_us_(jobs.jobs.size(), -1),
       scans_(options.preemption == Preemption::kFree) {
+  // Stale entries, of jobs that were stopped, among them; on larger fleets it grows a few times
+  // more.
+  endings_.reserve(
+      std::min<std::size_t>(2 * static_cast<std::size_t>(fleet.compute_slices()), 1024));
   begin();
   if (options.records) records_.emplace(state_, jobs.jobs.size());
 }
