@@ -49,12 +49,14 @@ int run_simulate(const SimulateOptions& options) {
     folder.emplace(std::move(*opened));
   }
   settings.engine.records = options.records || folder;
+  settings.engine.hourly_energy = settings.tariff.has_value();
 
   const auto start = std::chrono::steady_clock::now();
   Engine engine(fleet, jobs->table, *policy, settings.engine);
   if (const auto done = run_with_progress(engine); !done) return failed(done.error().message);
   RunSummary summary;
   summary.metrics = measure(engine, settings.energy_weight);
+  if (settings.tariff) price(*settings.tariff, engine.energy_by_hour_j(), summary.metrics);
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (folder) {
     if (const auto written = folder->write(run_files(engine)); !written)
@@ -63,12 +65,14 @@ int run_simulate(const SimulateOptions& options) {
 
   summary.policy = options.policy;
   summary.workload = describe_workload(options.run.workload);
-  summary.fleet = fleet.name();
+  summary.fleet = describe_fleet(options.run, fleet);
   summary.costs = settings.engine.costs.name;
   summary.preemption = to_string(settings.engine.preemption);
   summary.seed = options.run.workload.seed;
   summary.energy_weight = settings.energy_weight;
   summary.gpu_events = settings.engine.events.size();
+  summary.priced = settings.tariff.has_value();
+  summary.carbon = summary.priced && settings.tariff->g_co2_per_kwh;
   if (engine.records()) summary.means = engine.records()->means();
   summary.trace = jobs->report;
   summary.assumptions = board_assumptions(fleet);

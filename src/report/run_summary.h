@@ -21,6 +21,8 @@ struct RunSummary {
   double energy_weight = 2e-7;
   std::size_t gpu_events = 0;
   Metrics metrics;
+  bool priced = false;                   // The metrics have a cost,
+  bool carbon = false;                   // and carbon.
   std::optional<TimelineRecord> means;   // With records.
   std::optional<TraceReport> trace;      // What of the jobs is real, and what a rule made.
   std::vector<std::string> assumptions;  // What of the boards nobody measured.

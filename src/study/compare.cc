@@ -75,8 +75,10 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const std::str
   SM_CHECK(!policies.empty() && days > 0);
   Comparison comparison;
   comparison.days = days;
+  comparison.priced = settings.tariff.has_value();
+  comparison.carbon = comparison.priced && settings.tariff->g_co2_per_kwh;
   for (const std::string& policy : policies)
-    comparison.policies.push_back({policy, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}});
+    comparison.policies.push_back({policy, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}, {}});
 
   const std::size_t runs = days * policies.size();
   std::vector<SharedDay> shared(days);
@@ -129,6 +131,16 @@ void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint6
     if (!tried) continue;
     result.tardiness_above_program =
         above(result, &Metrics::avg_tardiness_s, &DayBound::linearised_tardiness_s);
+  }
+}
+
+void add_energy_bounds(Comparison& comparison, std::vector<double> bounds_j, std::uint64_t seed) {
+  SM_CHECK(bounds_j.size() == comparison.days);
+  comparison.energy_bounds_j = std::move(bounds_j);
+  for (PolicyResult& result : comparison.policies) {
+    std::vector<double> energy_j;
+    for (const Metrics& day : result.days) energy_j.push_back(day.energy_j);
+    result.energy_above_published = estimate_change(energy_j, comparison.energy_bounds_j, seed);
   }
 }
 

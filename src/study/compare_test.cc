@@ -106,5 +106,39 @@ TEST(Compare, SaysWhichRunFailedFirstOnAnyNumberOfThreads) {
   }
 }
 
+TEST(Compare, PricesEveryDayByTheTariff) {
+  RunSettings priced = settings();
+  priced.tariff.emplace();
+  priced.tariff->price_per_kwh.fill(3.6);
+  const auto comparison = compare(priced, kPolicies, 2, day_of, 1);
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->quantities().back().key, "cost");
+  for (const PolicyResult& result : comparison->policies) {
+    // One price at all hours: energy times it.
+    EXPECT_NEAR(result[&Metrics::cost].mean, result[&Metrics::energy_j].mean * 1e-6, 1e-9);
+    EXPECT_EQ(result.days[0].co2_kg, 0);
+  }
+  priced.tariff->g_co2_per_kwh.emplace().fill(3600);
+  const auto carbon = compare(priced, kPolicies, 2, day_of, 1);
+  EXPECT_EQ(carbon->quantities().back().key, "co2_kg");
+  EXPECT_NEAR(carbon->policies[0].days[1].co2_kg, carbon->policies[0].days[1].energy_j * 1e-6,
+              1e-9);
+  EXPECT_EQ(compare(settings(), kPolicies, 1, day_of, 1)->quantities().size(),
+            kQuantities.size() - 2);
+}
+
+TEST(Compare, SaysHowFarTheEnergyIsAboveThePublishedBound) {
+  auto comparison = compare(settings(), kPolicies, 2, day_of, 1);
+  auto bounds = published_energy_bounds(settings(), 2, day_of, 2);
+  ASSERT_TRUE(comparison && bounds);
+  add_energy_bounds(*comparison, *bounds, 4);
+  for (const PolicyResult& result : comparison->policies) {
+    const double energy_j = result.days[0].energy_j + result.days[1].energy_j;
+    EXPECT_NEAR(*result.energy_above_published.mean,
+                100 * (energy_j / ((*bounds)[0] + (*bounds)[1]) - 1), 1e-9);
+    EXPECT_GT(*result.energy_above_published.mean, 0);
+  }
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -16,11 +16,14 @@ Result<Metrics> run_day(const RunSettings& settings, const std::string& policy,
                         const JobTable& jobs, std::uint64_t day) try {
   EngineOptions options = settings.engine;
   options.seed = day_seed(settings.engine.seed, day);
+  options.hourly_energy = settings.tariff.has_value();
   const auto made = make_policy(policy, *settings.fleet, {settings.energy_weight, options.seed});
   if (!made) return pass_on(made);
   Engine engine(*settings.fleet, jobs, *made, options);
   if (const auto done = engine.run(); !done) return pass_on(done);
-  return measure(engine, settings.energy_weight);
+  Metrics metrics = measure(engine, settings.energy_weight);
+  if (settings.tariff) price(*settings.tariff, engine.energy_by_hour_j(), metrics);
+  return metrics;
 } catch (const std::bad_alloc&) {
   return fail("out of memory");
 }

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "sim/metrics.h"
+#include "study/tariff.h"
 
 namespace smartmig {
 
@@ -15,6 +17,7 @@ struct RunSettings {
   const Fleet* fleet = nullptr;  // Must outlive the study.
   EngineOptions engine;          // Its seed is the study's.
   double energy_weight = 2e-7;   // `a` of ET, in the papers' units.
+  std::optional<Tariff> tariff;
 };
 
 // The jobs of a day, shared by the runs on it.
