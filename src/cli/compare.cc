@@ -5,60 +5,55 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
-#include "cli/run_options.h"
+#include "cli/comparison_run.h"
+#include "cli/sweep_run.h"
 #include "policy/registry.h"
 #include "report/comparison.h"
-#include "study/published.h"
+#include "report/sweep_report.h"
 
 namespace smartmig {
 namespace {
 
-struct CompareOptions {
-  RunOptions run;
-  std::vector<std::string> policies;
-  bool split_days = false;
-  bool bound = false;
-};
+// Nothing where no folder is asked for.
+Result<std::optional<OutputFolder>> open_folder(const std::string& path) {
+  if (path.empty()) return std::optional<OutputFolder>();
+  auto opened = OutputFolder::open(path);
+  if (!opened) return pass_on(opened);
+  return std::optional<OutputFolder>(std::move(*opened));
+}
+
+int run_sweep(const CompareOptions& options, const SweepOptions& sweep_options) {
+  const auto prepared = prepare(options, sweep_options);
+  if (!prepared) return bad_input(prepared.error().message);
+  auto folder = open_folder(options.run.out);
+  if (!folder) return bad_input(folder.error().message);
+  const auto sweep = run(*prepared);
+  if (!sweep) return failed(sweep.error().message);
+  if (*folder) {
+    if (const auto written = (*folder)->write(sweep_files(*sweep, prepared->target)); !written)
+      return failed(written.error().message);
+  }
+  fmt::print("{}", options.run.json ? to_json(*sweep, prepared->target).dump(2) + "\n"
+                                    : to_text(*sweep, prepared->target));
+  return 0;
+}
 
 int run_compare(const CompareOptions& options) {
-  const auto setup = read_setup(options.run);
-  if (!setup) return bad_input(setup.error().message);
-  const Fleet& fleet = (*setup)->fleet;
-  const auto policies = options.policies.empty() ? default_policies(fleet) : options.policies;
-  for (const std::string& policy : policies) {
-    if (const auto made = make_policy(policy, fleet); !made) return bad_input(made.error().message);
-  }
-  const auto days = read_days(options.run, options.split_days);
-  if (!days) return bad_input(days.error().message);
-  std::optional<OutputFolder> folder;
-  if (!options.run.out.empty()) {
-    auto opened = OutputFolder::open(options.run.out);
-    if (!opened) return bad_input(opened.error().message);
-    folder.emplace(std::move(*opened));
-  }
-
-  Result<Comparison> comparison = [&] {
-    Progress progress("compare", days->count * policies.size());
-    return compare((*setup)->settings, policies, days->count, days->day, options.run.threads,
-                   &progress);
-  }();
+  const auto prepared = prepare(options);
+  if (!prepared) return bad_input(prepared.error().message);
+  auto folder = open_folder(options.run.out);
+  if (!folder) return bad_input(folder.error().message);
+  const auto comparison = run(*prepared, "compare");
   if (!comparison) return failed(comparison.error().message);
-  if (options.bound) {
-    Progress progress("compare: days bounded", days->count);
-    auto bounds =
-        bound_days((*setup)->settings, days->count, days->day, options.run.threads, &progress);
-    if (!bounds) return failed(bounds.error().message);
-    add_bounds(*comparison, std::move(*bounds), (*setup)->settings.engine.seed);
-  }
-  if (folder) {
-    if (const auto written = folder->write(comparison_files(*comparison)); !written)
+  if (*folder) {
+    if (const auto written = (*folder)->write(comparison_files(*comparison)); !written)
       return failed(written.error().message);
   }
   if (options.run.json) {
     fmt::print("{}\n", to_json(*comparison).dump(2));
   } else {
     fmt::print("{}{}", to_text(*comparison, options.run.energy_weight),
-               describe_setting(options.run, **setup, days->trace));
+               describe_setting(options.run, *prepared->setup, prepared->days.trace));
   }
   return 0;
 }
@@ -69,19 +64,19 @@ void add_compare(CLI::App& app, Action& action) {
   CLI::App* command =
       app.add_subcommand("compare", "Several policies on the same days, with intervals");
   const auto options = std::make_shared<CompareOptions>();
-  // One value each, so that nothing after it is taken for another policy.
-  command
-      ->add_option("--policy", options->policies,
-                   "What decides, see below; repeat it, the first is what the others are compared "
-                   "with (a set of well-known ones)")
-      ->allow_extra_args(false);
-  add_run_options(*command, options->run);
-  add_day_options(*command, options->run, options->split_days);
-  command->add_flag("--bound", options->bound,
-                    "Say how far each policy is above the certified bound (seconds a day)");
-  command->get_option("--out")->description("A folder for compare.csv, compare.json and days.csv");
+  const auto sweep = std::make_shared<SweepOptions>();
+  add_compare_options(*command, *options);
+  add_sweep_options(*command, *sweep);
+  command->get_option("--out")->description(
+      "A folder for compare.csv, compare.json and days.csv, or sweep.csv and sweep.json");
   command->footer(describe_policies());
-  command->callback([options, &action] { action = [options] { return run_compare(*options); }; });
+  command->callback([options, sweep, &action] {
+    action = [options, sweep] {
+      if (!sweep->axes.empty()) return run_sweep(*options, *sweep);
+      if (!sweep->target.empty()) return bad_input("--target: needs --sweep gpus=...");
+      return run_compare(*options);
+    };
+  });
 }
 
 }  // namespace smartmig

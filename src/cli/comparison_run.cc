@@ -1,0 +1,65 @@
+#include "cli/comparison_run.h"
+
+#include "policy/registry.h"
+#include "study/published.h"
+
+namespace smartmig {
+
+void add_compare_options(CLI::App& app, CompareOptions& options) {
+  // One value each, so that nothing after it is taken for another policy.
+  app.add_option("--policy", options.policies,
+                 "What decides, see below; repeat it, the first is what the others are compared "
+                 "with (a set of well-known ones)")
+      ->allow_extra_args(false);
+  add_run_options(app, options.run);
+  add_day_options(app, options.run, options.split_days);
+  app.add_flag("--bound", options.bound,
+               "Say how far each policy is above the certified bound (seconds a day)");
+  app.add_flag("--energy-bound", options.energy_bound,
+               "Say how far its energy is above the published energy bound (quick)");
+  app.add_flag("--layouts", options.layouts, "Say which share of the time GPUs have each layout");
+}
+
+Result<PreparedComparison> prepare(const CompareOptions& options) {
+  PreparedComparison prepared;
+  auto setup = read_setup(options.run);
+  if (!setup) return pass_on(setup);
+  prepared.setup = std::move(*setup);
+  prepared.setup->settings.engine.layout_times = options.layouts;
+  const Fleet& fleet = prepared.setup->fleet;
+  prepared.policies = options.policies.empty() ? default_policies(fleet) : options.policies;
+  for (const std::string& policy : prepared.policies) {
+    if (const auto made = make_policy(policy, fleet); !made) return pass_on(made);
+  }
+  auto days = read_days(options.run, options.split_days);
+  if (!days) return pass_on(days);
+  prepared.days = std::move(*days);
+  prepared.threads = options.run.threads;
+  prepared.bound = options.bound;
+  prepared.energy_bound = options.energy_bound;
+  return prepared;
+}
+
+Result<Comparison> run(const PreparedComparison& prepared, const std::string& what) {
+  const RunSettings& settings = prepared.setup->settings;
+  const StudyDays& days = prepared.days;
+  Result<Comparison> comparison = [&] {
+    Progress progress(what, days.count * prepared.policies.size());
+    return compare(settings, prepared.policies, days.count, days.day, prepared.threads, &progress);
+  }();
+  if (!comparison) return comparison;
+  if (prepared.bound) {
+    Progress progress(what + ": days bounded", days.count);
+    auto bounds = bound_days(settings, days.count, days.day, prepared.threads, &progress);
+    if (!bounds) return pass_on(bounds);
+    add_bounds(*comparison, std::move(*bounds), settings.engine.seed);
+  }
+  if (prepared.energy_bound) {
+    auto bounds = published_energy_bounds(settings, days.count, days.day, prepared.threads);
+    if (!bounds) return pass_on(bounds);
+    add_energy_bounds(*comparison, std::move(*bounds), settings.engine.seed);
+  }
+  return comparison;
+}
+
+}  // namespace smartmig
