@@ -39,6 +39,7 @@ int parse_and_run(int argc, char** argv) {
   add_bound(app, action);
   add_train(app, action);
   add_evaluate(app, action);
+  add_reproduce(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

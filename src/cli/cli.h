@@ -21,6 +21,7 @@ void add_search_static(CLI::App& app, Action& action);
 void add_bound(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
+void add_reproduce(CLI::App& app, Action& action);
 
 // Prints "smartmig: MESSAGE" on standard error and returns 2, or 1 where the input was good and the
 // run failed.
