@@ -27,10 +27,14 @@ std::string readable(double value) {
     if (std::abs(value) >= 1e15 || std::abs(value) < 1e-4) return text;
     text = fmt::format("{:.0f}", value);
   }
-  const std::size_t begin = text[0] == '-' ? 1 : 0;
-  std::size_t end = std::min(text.find('.'), text.size());
-  while (end > begin + 3) text.insert(end -= 3, ",");
-  return text;
+  const std::size_t whole_end = std::min(text.find('.'), text.size());
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool after_digit = i > 0 && i < whole_end && text[i - 1] != '-';
+    if (after_digit && (whole_end - i) % 3 == 0) out += ',';
+    out += text[i];
+  }
+  return out;
 }
 
 Scale::Scale(const Axis& axis, const std::vector<double>& values, double from, double to)

@@ -35,7 +35,7 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
       finish_us_(jobs.jobs.size(), -1),
       scans_(options.preemption == Preemption::kFree) {
   begin();
-  if (options.records) records_.emplace(state_, jobs.jobs.size());
+  if (options.records) records_.emplace(state_, jobs.jobs.size(), options.stays);
 }
 
 void Engine::begin() {

@@ -27,6 +27,7 @@ struct EngineOptions {
   double estimate_sigma = 0;
   std::uint64_t seed = 1;
   bool records = false;
+  bool stays = false;            // With records: Records::stays(), too.
   bool aggregates = false;       // For a caller that looks at them; a policy says so itself.
   bool tardiness = false;        // For State::tardiness_us().
   std::vector<GpuEvent> events;  // In order of time.

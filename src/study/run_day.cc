@@ -13,13 +13,14 @@ std::uint64_t day_seed(std::uint64_t seed, std::uint64_t day) {
 
 // Runs on worker threads, where an exception could only end the program.
 Result<Metrics> run_day(const RunSettings& settings, const std::string& policy,
-                        const JobTable& jobs, std::uint64_t day) try {
+                        const JobTable& jobs, std::uint64_t day, const RunWatch& watch) try {
   EngineOptions options = settings.engine;
   options.seed = day_seed(settings.engine.seed, day);
   const auto made = make_policy(policy, *settings.fleet, {settings.energy_weight, options.seed});
   if (!made) return pass_on(made);
   Engine engine(*settings.fleet, jobs, *made, options);
   if (const auto done = engine.run(); !done) return pass_on(done);
+  if (watch) watch(engine);
   return measure(engine, settings.energy_weight);
 } catch (const std::bad_alloc&) {
   return fail("out of memory");
