@@ -37,7 +37,7 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
   if (options.hourly_energy) hourly_.emplace();
   if (options.layout_times) layout_times_.emplace(fleet);
   begin();
-  if (options.records) records_.emplace(state_, jobs.jobs.size());
+  if (options.records) records_.emplace(state_, jobs.jobs.size(), options.stays);
 }
 
 void Engine::begin() {

@@ -29,6 +29,7 @@ struct EngineOptions {
   double estimate_sigma = 0;
   std::uint64_t seed = 1;
   bool records = false;
+  bool stays = false;            // With records: Records::stays(), too.
   bool aggregates = false;       // For a caller that looks at them; a policy says so itself.
   bool tardiness = false;        // For State::tardiness_us().
   bool hourly_energy = false;    // For energy_by_hour_j().

@@ -1,8 +1,10 @@
 #include "study/compare.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <optional>
 
 #include "base/thread_pool.h"
@@ -71,7 +73,7 @@ TurnCounts PolicyResult::turns() const {
 
 Result<Comparison> compare(const RunSettings& settings, std::span<const std::string> policies,
                            std::size_t days, const DaySource& source, int threads,
-                           Progress* progress) {
+                           Progress* progress, const CompareWatch& watch) {
   SM_CHECK(!policies.empty() && days > 0);
   Comparison comparison;
   comparison.days = days;
@@ -90,11 +92,14 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const std::str
   parallel_for(runs, threads, [&](std::size_t run) {
     const std::size_t day = run / policies.size();
     const std::size_t policy = run % policies.size();
+    RunWatch watch_run;
+    if (watch) watch_run = [&](const Engine& engine) { watch(policy, day, engine); };
     if (!failed) {
       std::call_once(shared[day].once, [&] { make_day(shared[day], source, day); });
       if (shared[day].error) {
         errors[run] = Error{fmt::format("day {}: {}", day, shared[day].error->message)};
-      } else if (auto metrics = run_day(settings, policies[policy], *shared[day].table, day)) {
+      } else if (auto metrics =
+                     run_day(settings, policies[policy], *shared[day].table, day, watch_run)) {
         comparison.policies[policy].days[day] = *metrics;
       } else {
         errors[run] =
@@ -110,6 +115,15 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const std::str
   }
   estimate_all(comparison, settings.engine.seed);
   return comparison;
+}
+
+std::size_t median_day(const PolicyResult& result) {
+  std::vector<std::size_t> order(result.days.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return result.days[a].et < result.days[b].et;
+  });
+  return order[(order.size() - 1) / 2];
 }
 
 void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint64_t seed) {

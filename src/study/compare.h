@@ -65,12 +65,18 @@ struct Comparison {
   }
 };
 
+// Called for each run that has ended, from several threads and in any order.
+using CompareWatch = std::function<void(std::size_t policy, std::size_t day, const Engine& engine)>;
+
 // Runs every policy on days 0..days-1 of the source. At most one more day than there are threads is
 // held at a time. The error is that of the first run, by day and policy, that cannot be done.
 // `progress`, if any, counts the runs.
 Result<Comparison> compare(const RunSettings& settings, std::span<const std::string> policies,
                            std::size_t days, const DaySource& source, int threads,
-                           Progress* progress = nullptr);
+                           Progress* progress = nullptr, const CompareWatch& watch = {});
+
+// The day whose ET is the median (the lower of two) under this policy; of equal ones the first.
+std::size_t median_day(const PolicyResult& result);
 
 // Sets how far each policy is above the bounds, one for each day. `seed` is the study's.
 void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint64_t seed);

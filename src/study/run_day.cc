@@ -13,7 +13,7 @@ std::uint64_t day_seed(std::uint64_t seed, std::uint64_t day) {
 
 // Runs on worker threads, where an exception could only end the program.
 Result<Metrics> run_day(const RunSettings& settings, const std::string& policy,
-                        const JobTable& jobs, std::uint64_t day) try {
+                        const JobTable& jobs, std::uint64_t day, const RunWatch& watch) try {
   EngineOptions options = settings.engine;
   options.seed = day_seed(settings.engine.seed, day);
   options.hourly_energy = settings.tariff.has_value();
@@ -21,6 +21,7 @@ Result<Metrics> run_day(const RunSettings& settings, const std::string& policy,
   if (!made) return pass_on(made);
   Engine engine(*settings.fleet, jobs, *made, options);
   if (const auto done = engine.run(); !done) return pass_on(done);
+  if (watch) watch(engine);
   Metrics metrics = measure(engine, settings.energy_weight);
   if (settings.tariff) price(*settings.tariff, engine.energy_by_hour_j(), metrics);
   return metrics;

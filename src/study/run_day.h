@@ -30,8 +30,12 @@ using DaySource = std::function<Result<DayTable>(std::size_t day)>;
 // runs.
 std::uint64_t day_seed(std::uint64_t seed, std::uint64_t day);
 
+// For a caller that wants more of a run than its metrics: called when it has ended, before the
+// engine goes.
+using RunWatch = std::function<void(const Engine& engine)>;
+
 // Errors: a bad policy, or a job that can never run.
 Result<Metrics> run_day(const RunSettings& settings, const std::string& policy,
-                        const JobTable& jobs, std::uint64_t day);
+                        const JobTable& jobs, std::uint64_t day, const RunWatch& watch = {});
 
 }  // namespace smartmig
