@@ -82,11 +82,11 @@ int run_reproduce(const ReproduceOptions& options) {
   Reproduction reproduction;
   reproduction.command = command_of(options);
   for (const PublishedItem* item : *chosen) {
-    auto rows = reproduce(*item, options.quick, [&](const std::string& words) {
+    auto made = reproduce(*item, options.quick, [&](const std::string& words) {
       return compare_words(words, options.threads, "reproduce " + item->name);
     });
-    if (!rows) return failed(rows.error().message);
-    reproduction.items.push_back({item, std::move(*rows)});
+    if (!made) return failed(made.error().message);
+    reproduction.items.push_back({item, std::move(made->rows), std::move(made->curves)});
   }
   if (folder) {
     if (const auto written = folder->write(reproduction_files(reproduction)); !written)

@@ -13,48 +13,9 @@ using Item = Reproduction::Item;
 
 std::string number(double value) { return fmt::format("{:.4g}", value); }
 
-std::string theirs_text(const ReproducedRow& row) {
-  if (!row.theirs) return "-";
-  return row.error > 0 ? fmt::format("{} ± {:g}", number(*row.theirs), row.error)
-                       : number(*row.theirs);
-}
-
 std::string ours_text(const ReproducedRow& row) {
   if (!row.low95) return number(row.ours);
   return fmt::format("{} [{}, {}]", number(row.ours), number(*row.low95), number(*row.high95));
-}
-
-// Notes of an item in the order of their first row, each once.
-std::vector<std::string> notes_of(const Item& item) {
-  std::vector<std::string> notes;
-  for (const ReproducedRow& row : item.rows) {
-    if (!row.note.empty() && std::ranges::find(notes, row.note) == notes.end())
-      notes.push_back(row.note);
-  }
-  return notes;
-}
-
-// "differs (2)", 2 being the note below; a difference without one says so.
-std::string verdict_text(const ReproducedRow& row, const std::vector<std::string>& notes) {
-  const std::string verdict(to_string(row.verdict));
-  if (!row.note.empty()) {
-    const auto at = std::ranges::find(notes, row.note) - notes.begin();
-    return fmt::format("{} ({})", verdict, at + 1);
-  }
-  return row.verdict == Verdict::kDiffers ? verdict + " (unexplained)" : verdict;
-}
-
-std::vector<std::string> commands_of(const Item& item) {
-  std::vector<std::string> commands;
-  for (const ReproducedRow& row : item.rows) {
-    if (!row.command.empty() && std::ranges::find(commands, row.command) == commands.end())
-      commands.push_back(row.command);
-  }
-  return commands;
-}
-
-long count(const Item& item, Verdict verdict) {
-  return std::ranges::count(item.rows, verdict, &ReproducedRow::verdict);
 }
 
 std::string item_text(const Item& item) {
@@ -95,14 +56,52 @@ std::string item_markdown(const Item& item) {
 std::string counts_markdown(const Reproduction& reproduction) {
   std::string text = "| item | | agrees | differs | not stated |\n|---|---|---|---|---|\n";
   for (const Item& item : reproduction.items) {
-    text += fmt::format("| {} | {} | {} | {} | {} |\n", item.item->name, item.item->title,
-                        count(item, Verdict::kAgrees), count(item, Verdict::kDiffers),
-                        count(item, Verdict::kNotStated));
+    text +=
+        fmt::format("| {} | {} | {} | {} | {} |\n", item.item->name, item.item->title,
+                    count_verdicts(item, Verdict::kAgrees), count_verdicts(item, Verdict::kDiffers),
+                    count_verdicts(item, Verdict::kNotStated));
   }
   return text;
 }
 
 }  // namespace
+
+std::string theirs_text(const ReproducedRow& row) {
+  if (!row.theirs) return "-";
+  return row.error > 0 ? fmt::format("{} ± {:g}", number(*row.theirs), row.error)
+                       : number(*row.theirs);
+}
+
+std::vector<std::string> notes_of(const Item& item) {
+  std::vector<std::string> notes;
+  for (const ReproducedRow& row : item.rows) {
+    if (!row.note.empty() && std::ranges::find(notes, row.note) == notes.end())
+      notes.push_back(row.note);
+  }
+  return notes;
+}
+
+std::string verdict_text(const ReproducedRow& row, const std::vector<std::string>& notes) {
+  const std::string verdict(to_string(row.verdict));
+  if (!row.note.empty()) {
+    const auto at = std::ranges::find(notes, row.note) - notes.begin();
+    return fmt::format("{} ({})", verdict, at + 1);
+  }
+  return row.verdict == Verdict::kDiffers ? verdict + " (unexplained)" : verdict;
+}
+
+std::vector<std::string> commands_of(const Item& item) {
+  std::vector<std::string> commands;
+  for (const ReproducedRow& row : item.rows) {
+    if (!row.command.empty() && std::ranges::find(commands, row.command) == commands.end())
+      commands.push_back(row.command);
+  }
+  return commands;
+}
+
+long count_verdicts(const Item& item, Verdict verdict) {
+  return std::ranges::count(item.rows, verdict, &ReproducedRow::verdict);
+}
 
 std::string list_text(const std::vector<PublishedItem>& items) {
   Table table({{"item", Table::Align::kLeft}, {"what", Table::Align::kLeft}});
@@ -113,29 +112,30 @@ std::string list_text(const std::vector<PublishedItem>& items) {
 std::string to_text(const Reproduction& reproduction) {
   std::string text;
   for (const Item& item : reproduction.items) text += item_text(item) + "\n";
+  return text + counts_text(reproduction) + "\n";
+}
+
+std::string counts_text(const Reproduction& reproduction) {
   long agree = 0;
   long differ = 0;
   long unstated = 0;
   for (const Item& item : reproduction.items) {
-    agree += count(item, Verdict::kAgrees);
-    differ += count(item, Verdict::kDiffers);
-    unstated += count(item, Verdict::kNotStated);
+    agree += count_verdicts(item, Verdict::kAgrees);
+    differ += count_verdicts(item, Verdict::kDiffers);
+    unstated += count_verdicts(item, Verdict::kNotStated);
   }
-  return text + fmt::format("{} numbers agree, {} differ, {} are not stated in the papers.\n",
-                            agree, differ, unstated);
+  return fmt::format("{} numbers agree, {} differ, {} are not stated in the papers.", agree, differ,
+                     unstated);
 }
 
 std::string to_markdown(const Reproduction& reproduction) {
   std::string text = fmt::format(
       "# Published results, and ours\n\nMade by `{}`. A is SMART-MIG (IPDPS 2026), B its "
-      "predecessor "
-      "on one GPU (CCGrid 2025), C a course project that learns the placement (2025). "
+      "predecessor on one GPU (CCGrid 2025), C a course project that learns the placement (2025). "
       "[low, high] is the 95 % interval of ours, bootstrapped over days; ± is the error of reading "
-      "a "
-      "plot, or of a last digit. A number *agrees* where the paper's lies in that interval widened "
-      "by "
-      "that error; else it *differs*, for the reason named below the table, or unexplained. Each "
-      "command prints the numbers of its rows.\n\n",
+      "a plot, or of a last digit. A number *agrees* where the paper's lies in that interval "
+      "widened by that error; else it *differs*, for the reason named below the table, or "
+      "unexplained. Each command prints the numbers of its rows.\n\n",
       reproduction.command);
   text += counts_markdown(reproduction);
   for (const Item& item : reproduction.items) text += item_markdown(item);

@@ -126,16 +126,6 @@ std::string again_text(std::size_t missed) {
   return fmt::format("; {} larger {} it again", missed, missed == 1 ? "size misses" : "sizes miss");
 }
 
-std::string unfit_text(const Sweep& sweep) {
-  const auto most = std::ranges::max_element(sweep.points, {}, &SweepPoint::unfit);
-  if (most->unfit == 0) return "";
-  return fmt::format(
-      "{} of {} jobs fit no slice of the fleet (they ask for several GPUs or for more memory): "
-      "they "
-      "do not run, and count as late here.\n",
-      most->unfit, most->jobs + most->unfit);
-}
-
 Json value_json(const std::string& value) {
   if (const auto number = parse_number(value)) {
     if (const auto integer = parse_integer(value)) return *integer;
@@ -172,6 +162,16 @@ std::string sweep_csv(const Sweep& sweep) {
 
 }  // namespace
 
+std::string unfit_text(const Sweep& sweep) {
+  const auto most = std::ranges::max_element(sweep.points, {}, &SweepPoint::unfit);
+  if (most->unfit == 0) return "";
+  return fmt::format(
+      "{} of {} jobs fit no slice of the fleet (they ask for several GPUs or for more memory): "
+      "they "
+      "do not run, and count as late here.",
+      most->unfit, most->jobs + most->unfit);
+}
+
 std::vector<std::string> answer_texts(const Sweep& sweep, const SweepTarget& target) {
   std::vector<std::string> texts;
   const std::size_t gpus = *sweep.axis("gpus");
@@ -205,7 +205,7 @@ std::string to_text(const Sweep& sweep, const std::optional<SweepTarget>& target
         "Knee: of energy against mean tardiness as GPUs are added, the size farthest from the line "
         "between the first and the last, both axes scaled to their extent.\n";
   }
-  text += unfit_text(sweep);
+  if (const std::string unfit = unfit_text(sweep); !unfit.empty()) text += unfit + "\n";
   if (target) {
     for (const std::string& sentence : answer_texts(sweep, *target)) text += sentence + "\n";
   }

@@ -16,6 +16,8 @@ namespace smartmig {
 std::string to_text(const Sweep& sweep, const std::optional<SweepTarget>& target);
 // The answers alone, one sentence each.
 std::vector<std::string> answer_texts(const Sweep& sweep, const SweepTarget& target);
+// How many jobs fit no slice and what becomes of them, a line; "" where all fit.
+std::string unfit_text(const Sweep& sweep);
 // A list with an object for each point and policy.
 nlohmann::ordered_json to_json(const Sweep& sweep, const std::optional<SweepTarget>& target);
 

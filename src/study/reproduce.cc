@@ -98,23 +98,27 @@ Result<ReproducedRow> make_row(const PublishedItem& item, const PublishedRun& ru
   return made;
 }
 
-ReproducedRow make_knee(const PublishedItem& item, const PublishedKnee& knee,
-                        const std::vector<Ran>& ran) {
-  std::vector<PlanePoint> ours;
+ReproducedCurve make_curve(const PublishedKnee& knee, const std::vector<Ran>& ran) {
+  ReproducedCurve curve{knee.what, knee.unit, knee.values, knee.theirs, {}, {}, {}};
   for (const std::size_t run : knee.runs) {
     const PolicyResult& result = ran[run].comparison->policies.front();
-    ours.push_back({result[&Metrics::energy_j].mean, result[&Metrics::avg_tardiness_s].mean});
+    curve.ours.push_back(
+        {result[&Metrics::energy_per_job_j].mean / 1000, result[&Metrics::avg_tardiness_s].mean});
   }
+  curve.their_knee = find_knee(curve.theirs);
+  curve.our_knee = find_knee(curve.ours);
+  return curve;
+}
+
+ReproducedRow make_knee(const PublishedItem& item, const PublishedKnee& knee,
+                        const ReproducedCurve& curve) {
   ReproducedRow row;
   row.item = item.name;
   row.what = knee.what;
   row.unit = knee.unit;
-  // A curve without a bend has its knee at its end: nothing more is bought there.
-  const auto at = [&](const std::vector<PlanePoint>& curve) {
-    return knee.values[find_knee(curve).value_or(curve.size() - 1)];
-  };
-  row.theirs = at(knee.theirs);
-  row.ours = at(ours);
+  // A curve without a bend has its knee at its end: up to there something is bought.
+  row.theirs = knee.values[curve.their_knee.value_or(knee.values.size() - 1)];
+  row.ours = knee.values[curve.our_knee.value_or(knee.values.size() - 1)];
   row.verdict = judge(row);
   if (row.verdict == Verdict::kDiffers) row.note = knee.why;
   return row;
@@ -175,24 +179,27 @@ Verdict judge(const ReproducedRow& row) {
   return inside ? Verdict::kAgrees : Verdict::kDiffers;
 }
 
-Result<std::vector<ReproducedRow>> reproduce(const PublishedItem& item, bool quick,
-                                             const CompareWords& compare) {
-  std::vector<ReproducedRow> rows;
+Result<ReproducedItem> reproduce(const PublishedItem& item, bool quick,
+                                 const CompareWords& compare) {
+  ReproducedItem made;
   std::vector<Ran> ran;
   for (const PublishedRun& run : item.runs) {
     auto one = run_one(run, quick, compare);
     if (!one) return fail("{}: {}", item.name, one.error().message);
     ran.push_back(std::move(*one));
-    for (const PublishedRow& row : run.rows) {
-      auto made = make_row(item, run, ran.back(), row);
-      if (!made) return pass_on(made);
-      rows.push_back(std::move(*made));
+    for (const PublishedRow& published : run.rows) {
+      auto row = make_row(item, run, ran.back(), published);
+      if (!row) return pass_on(row);
+      made.rows.push_back(std::move(*row));
     }
     if (item.ranking && ran.size() > 1)
-      rows.push_back(make_ranking(item, run, ran.back(), *ran.front().comparison));
+      made.rows.push_back(make_ranking(item, run, ran.back(), *ran.front().comparison));
   }
-  for (const PublishedKnee& knee : item.knees) rows.push_back(make_knee(item, knee, ran));
-  return rows;
+  for (const PublishedKnee& knee : item.knees) {
+    made.curves.push_back(make_curve(knee, ran));
+    made.rows.push_back(make_knee(item, knee, made.curves.back()));
+  }
+  return made;
 }
 
 }  // namespace smartmig

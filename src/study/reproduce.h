@@ -28,6 +28,20 @@ struct ReproducedRow {
   std::string note;     // Why it differs, where that is known; else what there is to say.
 };
 
+// Two curves in the plane of energy (kJ a job) and tardiness (s), and where each bends.
+struct ReproducedCurve {
+  std::string what;
+  std::string unit;            // Of the values,
+  std::vector<double> values;  // which grow along both.
+  std::vector<PlanePoint> theirs, ours;
+  std::optional<std::size_t> their_knee, our_knee;
+};
+
+struct ReproducedItem {
+  std::vector<ReproducedRow> rows;
+  std::vector<ReproducedCurve> curves;
+};
+
 // Agrees where theirs lies in our interval, or at our number where there is none, widened by the
 // error of reading theirs.
 Verdict judge(const ReproducedRow& row);
@@ -35,8 +49,8 @@ Verdict judge(const ReproducedRow& row);
 // What a run of `smartmig compare` with these words finds.
 using CompareWords = std::function<Result<Comparison>(const std::string& words)>;
 
-// All rows of an item. `quick`: fewer days.
-Result<std::vector<ReproducedRow>> reproduce(const PublishedItem& item, bool quick,
-                                             const CompareWords& compare);
+// All numbers of an item. `quick`: fewer days.
+Result<ReproducedItem> reproduce(const PublishedItem& item, bool quick,
+                                 const CompareWords& compare);
 
 }  // namespace smartmig

@@ -103,8 +103,9 @@ TEST(Reproduce, RunsTheWordsWithItsDaysAndJudges) {
     asked.push_back(words);
     return two_policies();
   };
-  const auto rows = reproduce(items->front(), true, compare);
-  ASSERT_TRUE(rows) << rows.error().message;
+  const auto made = reproduce(items->front(), true, compare);
+  ASSERT_TRUE(made) << made.error().message;
+  const auto* rows = &made->rows;
   EXPECT_EQ(asked, std::vector<std::string>{"--policy static:7*2/edf --days 3"});
   ASSERT_EQ(rows->size(), 2u);
   EXPECT_EQ((*rows)[0].what, "x2: ET");
@@ -122,17 +123,17 @@ TEST(Reproduce, SaysWhereTheOrderOfPoliciesChanges) {
   const auto items = parse_published(item(run + "," + run, R"(, "ranking": true)"), "p.json");
   ASSERT_TRUE(items) << items.error().message;
   int calls = 0;
-  const auto rows = reproduce(items->front(), true, [&](const std::string&) -> Result<Comparison> {
+  const auto made = reproduce(items->front(), true, [&](const std::string&) -> Result<Comparison> {
     Comparison comparison = two_policies();
     // The second time b is before a.
     if (++calls == 2) std::swap(comparison.policies[0].estimates, comparison.policies[1].estimates);
     if (calls == 2) std::swap(comparison.policies[0].days, comparison.policies[1].days);
     return comparison;
   });
-  ASSERT_TRUE(rows);
-  ASSERT_EQ(rows->size(), 1u);
-  EXPECT_EQ((*rows)[0].ours, 1);
-  EXPECT_EQ((*rows)[0].note, "b is now before a (perhaps by chance)");
+  ASSERT_TRUE(made);
+  ASSERT_EQ(made->rows.size(), 1u);
+  EXPECT_EQ(made->rows[0].ours, 1);
+  EXPECT_EQ(made->rows[0].note, "b is now before a (perhaps by chance)");
 }
 
 TEST(Reproduce, EveryShippedRowAsksForSomethingThatItsRunHas) {
