@@ -84,11 +84,18 @@ function csvField(text) {
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
 }
 
+// Numbers to their last digit, and the ends of intervals in columns of their own.
 function tableCsv(table) {
-  const heads = [...table.tHead.rows[0].cells].map(head => head.dataset.key ?? head.textContent);
-  const rows = [...table.tBodies[0].rows].map(
-      row => [...row.cells].map(cell => cell.dataset.value ?? cell.textContent));
-  return [heads, ...rows].map(row => row.map(csvField).join(',') + '\n').join('');
+  const rows = [...table.tBodies[0].rows];
+  const columns = [...table.tHead.rows[0].cells].flatMap((head, at) => {
+    const key = head.dataset.key ?? head.textContent;
+    const own = {key, of: row => row.cells[at].dataset.value ?? row.cells[at].textContent};
+    if (!rows.some(row => row.cells[at].dataset.low95)) return [own];
+    return [own, {key: key + '_low95', of: row => row.cells[at].dataset.low95 ?? ''},
+            {key: key + '_high95', of: row => row.cells[at].dataset.high95 ?? ''}];
+  });
+  const lines = [columns.map(column => column.key), ...rows.map(row => columns.map(c => c.of(row)))];
+  return lines.map(line => line.map(csvField).join(',') + '\n').join('');
 }
 
 function addTableTools(figure) {

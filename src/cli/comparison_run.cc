@@ -40,12 +40,14 @@ Result<PreparedComparison> prepare(const CompareOptions& options) {
   return prepared;
 }
 
-Result<Comparison> run(const PreparedComparison& prepared, const std::string& what) {
+Result<Comparison> run(const PreparedComparison& prepared, const std::string& what,
+                       const CompareWatch& watch) {
   const RunSettings& settings = prepared.setup->settings;
   const StudyDays& days = prepared.days;
   Result<Comparison> comparison = [&] {
     Progress progress(what, days.count * prepared.policies.size());
-    return compare(settings, prepared.policies, days.count, days.day, prepared.threads, &progress);
+    return compare(settings, prepared.policies, days.count, days.day, prepared.threads, &progress,
+                   watch);
   }();
   if (!comparison) return comparison;
   if (prepared.bound) {

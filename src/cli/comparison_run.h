@@ -36,7 +36,8 @@ struct PreparedComparison {
 // Errors are bad input.
 Result<PreparedComparison> prepare(const CompareOptions& options);
 
-// `what` names the progress line.
-Result<Comparison> run(const PreparedComparison& prepared, const std::string& what);
+// `what` names the progress line; `watch`, if any, sees every run.
+Result<Comparison> run(const PreparedComparison& prepared, const std::string& what,
+                       const CompareWatch& watch = {});
 
 }  // namespace smartmig

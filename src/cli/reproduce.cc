@@ -8,7 +8,9 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/comparison_run.h"
+#include "cli/report_options.h"
 #include "report/reproduction.h"
+#include "report/reproduction_page.h"
 
 namespace smartmig {
 namespace {
@@ -64,7 +66,7 @@ std::string command_of(const ReproduceOptions& options) {
   return command;
 }
 
-int run_reproduce(const ReproduceOptions& options) {
+int run_reproduce(const ReproduceOptions& options, const Invocation& invocation) {
   if (options.list) {
     fmt::print("{}", list_text(published_items()));
     return 0;
@@ -89,8 +91,9 @@ int run_reproduce(const ReproduceOptions& options) {
     reproduction.items.push_back({item, std::move(made->rows), std::move(made->curves)});
   }
   if (folder) {
-    if (const auto written = folder->write(reproduction_files(reproduction)); !written)
-      return failed(written.error().message);
+    std::vector<OutputFile> files = reproduction_files(reproduction);
+    files.push_back({"report.html", reproduction_page(reproduction, origin_of(invocation))});
+    if (const auto written = folder->write(files); !written) return failed(written.error().message);
   }
   fmt::print("{}", options.json ? to_json(reproduction).dump(2) + "\n" : to_text(reproduction));
   return 0;
@@ -98,7 +101,7 @@ int run_reproduce(const ReproduceOptions& options) {
 
 }  // namespace
 
-void add_reproduce(CLI::App& app, Action& action) {
+void add_reproduce(CLI::App& app, Action& action, const Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("reproduce", "Published tables and figures, ours beside theirs");
   const auto options = std::make_shared<ReproduceOptions>();
@@ -108,9 +111,12 @@ void add_reproduce(CLI::App& app, Action& action) {
   command->add_flag("--quick", options->quick,
                     "Fewer days: wider intervals, the same code (--all: a few minutes)");
   command->add_option("--threads", options->threads, "0: one for each core (0)");
-  command->add_option("--out", options->out, "A folder for reproduction.md and reproduction.json");
+  command->add_option("--out", options->out,
+                      "A folder for report.html, reproduction.md and reproduction.json");
   command->add_flag("--json", options->json, "Print a list of all numbers as JSON");
-  command->callback([options, &action] { action = [options] { return run_reproduce(*options); }; });
+  command->callback([options, &action, &invocation] {
+    action = [options, &invocation] { return run_reproduce(*options, invocation); };
+  });
 }
 
 }  // namespace smartmig

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "report/estimate_text.h"
 #include "report/table.h"
 
 namespace smartmig {
@@ -19,23 +20,6 @@ Json to_json(const Change& change) {
   return {{"mean", or_null(change.mean)},
           {"low95", or_null(change.low95)},
           {"high95", or_null(change.high95)}};
-}
-
-std::string with_interval(double scale, const Estimate& estimate) {
-  if (!estimate.low95) return fmt::format("{:.4g}", estimate.mean * scale);
-  return fmt::format("{:.4g} [{:.4g}, {:.4g}]", estimate.mean * scale, *estimate.low95 * scale,
-                     *estimate.high95 * scale);
-}
-
-// "+3.1 [+1.9, +4.4]"; a change of exactly nothing has no sign.
-std::string change_text(const Change& change) {
-  const auto percent = [](double value) {
-    return value == 0 ? std::string("0") : fmt::format("{:+.1f}", value);
-  };
-  if (!change.mean) return "-";
-  if (!change.low95) return percent(*change.mean);
-  return fmt::format("{} [{}, {}]", percent(*change.mean), percent(*change.low95),
-                     percent(*change.high95));
 }
 
 std::string main_table(const Comparison& comparison) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -43,14 +44,19 @@ std::string table_head(const PageTable& table) {
   return out + "</tr></thead>";
 }
 
+std::string number_attribute(std::string_view name, const std::optional<double>& value) {
+  return value ? fmt::format(" data-{}=\"{}\"", name, *value) : "";
+}
+
 std::string table_row(const PageTable& table, const std::vector<PageTable::Cell>& row) {
   SM_CHECK(row.size() == table.columns.size());
   std::string out = "<tr>";
   for (std::size_t c = 0; c < row.size(); ++c) {
-    const char* element = c == 0 ? "th scope=\"row\"" : "td";
-    put(out, "<{}{}{}>{}</{}>", element, table.columns[c].number ? " class=\"number\"" : "",
-        row[c].value ? fmt::format(" data-value=\"{}\"", *row[c].value) : "", escaped(row[c].text),
-        c == 0 ? "th" : "td");
+    const PageTable::Cell& cell = row[c];
+    put(out, "<{}{}{}{}{}>{}</{}>", c == 0 ? "th scope=\"row\"" : "td",
+        table.columns[c].number ? " class=\"number\"" : "", number_attribute("value", cell.value),
+        number_attribute("low95", cell.low95), number_attribute("high95", cell.high95),
+        escaped(cell.text), c == 0 ? "th" : "td");
   }
   return out + "</tr>\n";
 }
@@ -109,6 +115,8 @@ void Page::add_figure(const ChartText& text, const std::string& wide, const std:
 }
 
 void Page::add(const PageWidget& widget) {
+  const bool known = std::find(kinds_.begin(), kinds_.end(), widget.kind) != kinds_.end();
+  if (!known) kinds_.push_back(widget.kind);
   put(body_,
       "<figure class=\"widget {1}\" data-name=\"{0}\" data-kind=\"{1}\" data-label=\"{2}\">\n"
       "<figcaption><strong>{2}</strong> {3}</figcaption>\n"
@@ -155,7 +163,11 @@ std::string Page::html() && {
   }
   put(out, "<main>\n{}</main>\n", body_);
   if (!footer_.empty()) put(out, "<footer>\n{}</footer>\n", footer_);
-  put(out, "{}<script>\n{}</script>\n</body>\n</html>\n", data_, shipped_file("report.js"));
+  out += data_;
+  const auto add_script = [&](std::string_view text) { put(out, "<script>\n{}</script>\n", text); };
+  add_script(shipped_file("report.js"));
+  for (const std::string& kind : kinds_) add_script(shipped_file(kind + ".js"));
+  out += "</body>\n</html>\n";
   return out;
 }
 

@@ -33,8 +33,12 @@ struct PageTable {
     Cell(const char* shown) : text(shown) {}
     // `of` is what the cell is sorted by and what the CSV has, to its last digit.
     Cell(std::string shown, double of) : text(std::move(shown)), value(of) {}
+    // With the ends of its interval: the CSV has them in columns of their own.
+    Cell(std::string shown, double of, std::optional<double> from, std::optional<double> to)
+        : text(std::move(shown)), value(of), low95(from), high95(to) {}
     std::string text;
     std::optional<double> value;
+    std::optional<double> low95, high95;
   };
 
   std::string name;     // Of the saved file, and unique in its page.
@@ -57,7 +61,7 @@ struct PageOrigin {
 // Something the page's script draws; PageWidget's maker says how (timeline.h).
 struct PageWidget {
   std::string name;   // Unique in the page.
-  std::string kind;   // Which part of the script takes it.
+  std::string kind;   // web/KIND.js takes it.
   std::string label;  // What it is called.
   std::string caption;
   std::string still_svg;  // What is shown where there is no script.
@@ -107,6 +111,7 @@ class Page {
   std::string footer_;
   std::string data_;
   std::vector<Heading> contents_;
+  std::vector<std::string> kinds_;  // Of widgets: web/ has a script for each.
   bool in_section_ = false;
 };
 
