@@ -96,8 +96,13 @@ int run_sweep(const Options& options, const Invocation& invocation) {
     if (const auto written = (*output)->folder.write(files); !written)
       return failed(written.error().message);
   }
-  fmt::print("{}", options.compare.run.json ? to_json(*sweep, prepared->target).dump(2) + "\n"
-                                            : to_text(*sweep, prepared->target));
+  if (options.compare.run.json) {
+    fmt::print("{}\n", to_json(*sweep, prepared->target).dump(2));
+  } else {
+    const std::string setting =
+        describe_setting(prepared->points.front().run, *first->setup, first->days.trace);
+    fmt::print("{}At the first point: {}", to_text(*sweep, prepared->target), setting);
+  }
   return 0;
 }
 

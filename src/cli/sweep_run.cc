@@ -97,6 +97,15 @@ Result<std::vector<SweepAxis>> read_axes(const SweepOptions& sweep) {
   return axes;
 }
 
+// What only a tariff gives has no meaning without one that does.
+Result<void> check_target(const SweepTarget& target, const std::optional<Tariff>& tariff) {
+  const auto of = kQuantities[target.quantity].of;
+  if (of == &Metrics::cost && !tariff) return fail("--target: cost needs --tariff");
+  if (of == &Metrics::co2_kg && !(tariff && tariff->g_co2_per_kwh))
+    return fail("--target: co2_kg needs a --tariff with g_co2_per_kwh");
+  return {};
+}
+
 // Jobs of a file that no slice of the fleet could run are left out and counted; a generator makes
 // none.
 Result<std::size_t> keep_fitting(PreparedComparison& prepared) {
@@ -174,7 +183,12 @@ Result<PreparedSweep> prepare(const CompareOptions& options, const SweepOptions&
         return pass_on(set);
     }
     // What is wrong at one point is said before any of them runs.
-    if (const auto checked = prepare(point); !checked) return pass_on(checked);
+    const auto checked = prepare(point);
+    if (!checked) return pass_on(checked);
+    if (prepared.target) {
+      const auto meant = check_target(*prepared.target, checked->setup->settings.tariff);
+      if (!meant) return pass_on(meant);
+    }
     prepared.points.push_back(std::move(point));
   }
   return prepared;

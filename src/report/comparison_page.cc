@@ -98,6 +98,8 @@ PageTable main_table(const Comparison& comparison) {
     table.columns.push_back({"ET above bound, %", true, "et_above_bound_pct"});
     table.columns.push_back({"tardiness above bound, %", true, "tardiness_above_bound_pct"});
   }
+  if (comparison.priced) table.columns.push_back({"cost"});
+  if (comparison.carbon) table.columns.push_back({"CO2, kg", true, "co2_kg"});
   for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
     const PolicyResult& result = comparison.policies[p];
     const Estimate& late = result[&Metrics::late_pct];
@@ -112,6 +114,8 @@ PageTable main_table(const Comparison& comparison) {
       row.push_back(change_cell(result.et_above_bound));
       row.push_back(change_cell(result.tardiness_above_bound));
     }
+    if (comparison.priced) row.push_back(estimate_cell(result[&Metrics::cost], 1));
+    if (comparison.carbon) row.push_back(estimate_cell(result[&Metrics::co2_kg], 1));
     table.rows.push_back(std::move(row));
   }
   return table;

@@ -13,11 +13,6 @@ using Item = Reproduction::Item;
 
 std::string number(double value) { return fmt::format("{:.4g}", value); }
 
-std::string ours_text(const ReproducedRow& row) {
-  if (!row.low95) return number(row.ours);
-  return fmt::format("{} [{}, {}]", number(row.ours), number(*row.low95), number(*row.high95));
-}
-
 std::string item_text(const Item& item) {
   std::string text = fmt::format("{}: {}\n{}\n{}\n\n", item.item->name, item.item->title,
                                  item.item->source, item.item->text);
@@ -65,6 +60,11 @@ std::string counts_markdown(const Reproduction& reproduction) {
 }
 
 }  // namespace
+
+std::string ours_text(const ReproducedRow& row) {
+  if (!row.low95) return number(row.ours);
+  return fmt::format("{} [{}, {}]", number(row.ours), number(*row.low95), number(*row.high95));
+}
 
 std::string theirs_text(const ReproducedRow& row) {
   if (!row.theirs) return "-";

@@ -25,6 +25,7 @@ struct Reproduction {
 std::vector<std::string> notes_of(const Reproduction::Item& item);
 std::vector<std::string> commands_of(const Reproduction::Item& item);
 std::string theirs_text(const ReproducedRow& row);
+std::string ours_text(const ReproducedRow& row);
 std::string verdict_text(const ReproducedRow& row, const std::vector<std::string>& notes);
 long count_verdicts(const Reproduction::Item& item, Verdict verdict);
 // "67 numbers agree, ..."

@@ -30,20 +30,14 @@ BarChart counts_chart(const Reproduction& reproduction) {
 PageTable item_table(const Item& item) {
   PageTable table{item.item->name,
                   item.item->source,
-                  {{"what", false},
-                   {"unit", false},
-                   {"paper"},
-                   {"ours"},
-                   {"95 % interval", false, "interval"},
-                   {"verdict", false}},
+                  {{"what", false}, {"unit", false}, {"paper"}, {"ours"}, {"verdict", false}},
                   {}};
   const std::vector<std::string> notes = notes_of(item);
   for (const ReproducedRow& row : item.rows) {
     table.rows.push_back({row.what,
                           row.unit,
                           row.theirs ? PageTable::Cell(theirs_text(row), *row.theirs) : "-",
-                          {fmt::format("{:.4g}", row.ours), row.ours},
-                          row.low95 ? fmt::format("{:.4g} to {:.4g}", *row.low95, *row.high95) : "",
+                          {ours_text(row), row.ours, row.low95, row.high95},
                           verdict_text(row, notes)});
   }
   return table;

@@ -21,6 +21,8 @@ PageTable run_table(const RunSummary& summary) {
   row("energy, kWh", m.energy_j / 3.6e6);
   row("energy, M W·min", m.energy_wmin / 1e6);
   row("energy a job, kJ", m.energy_per_job_j / 1e3);
+  if (summary.priced) row("cost, by the tariff", m.cost);
+  if (summary.carbon) row("CO2, kg", m.co2_kg);
   row("mean tardiness, min", m.avg_tardiness_s / 60);
   row("median tardiness, min", m.median_tardiness_s / 60);
   row("tardiness that 5 % exceed, min", m.p95_tardiness_s / 60);

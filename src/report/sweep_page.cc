@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "report/estimate_text.h"
 #include "report/sweep_report.h"
 
 namespace smartmig {
@@ -147,20 +148,25 @@ PageTable points_table(const Sweep& sweep) {
   if (first.carbon) table.columns.push_back({"CO2, kg", true, "co2_kg"});
   for (const SweepPoint& point : sweep.points) {
     for (const PolicyResult& result : point.comparison.policies) {
-      const auto cell = [&](double value) {
-        return PageTable::Cell(fmt::format("{:.4g}", value), value);
+      const auto cell = [&](const Estimate& estimate, double scale) {
+        const auto scaled = [&](const std::optional<double>& value) {
+          return value ? std::optional(*value * scale) : std::nullopt;
+        };
+        return PageTable::Cell(with_interval(scale, estimate), estimate.mean * scale,
+                               scaled(estimate.low95), scaled(estimate.high95));
       };
       std::vector<PageTable::Cell> row = {PageTable::Cell(result.policy)};
       for (const std::string& value : point.values) {
         const auto number = parse_number(value);
         row.push_back(number ? PageTable::Cell(value, *number) : PageTable::Cell(value));
       }
-      row.push_back(cell(result[&Metrics::et].mean));
-      row.push_back(cell(result[&Metrics::energy_j].mean / kJoulesPerKwh));
-      row.push_back(cell(result[&Metrics::avg_tardiness_s].mean / 60));
-      row.push_back(cell(point.late_pct(result[&Metrics::late_pct].mean)));
-      if (first.priced) row.push_back(cell(result[&Metrics::cost].mean));
-      if (first.carbon) row.push_back(cell(result[&Metrics::co2_kg].mean));
+      row.push_back(cell(result[&Metrics::et], 1));
+      row.push_back(cell(result[&Metrics::energy_j], 1 / kJoulesPerKwh));
+      row.push_back(cell(result[&Metrics::avg_tardiness_s], 1. / 60));
+      const double late = point.late_pct(result[&Metrics::late_pct].mean);
+      row.emplace_back(fmt::format("{:.2f}", late), late);
+      if (first.priced) row.push_back(cell(result[&Metrics::cost], 1));
+      if (first.carbon) row.push_back(cell(result[&Metrics::co2_kg], 1));
       table.rows.push_back(std::move(row));
     }
   }

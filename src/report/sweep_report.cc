@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "report/comparison.h"
+#include "report/estimate_text.h"
 #include "report/table.h"
 
 namespace smartmig {
@@ -65,12 +66,6 @@ std::set<Cell> answers(const Sweep& sweep, const SweepTarget& target) {
   return found;
 }
 
-std::string with_interval(const Estimate& estimate, double scale) {
-  if (!estimate.low95) return fmt::format("{:.4g}", estimate.mean * scale);
-  return fmt::format("{:.4g} [{:.4g}, {:.4g}]", estimate.mean * scale, *estimate.low95 * scale,
-                     *estimate.high95 * scale);
-}
-
 std::string late_text(const SweepPoint& point, const Estimate& late) {
   std::string text = fmt::format("{:.2f}", point.late_pct(late.mean));
   if (late.low95) {
@@ -97,12 +92,12 @@ std::string points_table(const Sweep& sweep) {
       const PolicyResult& result = point.comparison.policies[policy];
       std::vector<std::string> row = point.values;
       row.push_back(result.policy);
-      row.push_back(with_interval(result[&Metrics::et], 1));
-      row.push_back(with_interval(result[&Metrics::energy_j], 1 / 3.6e6));
-      row.push_back(with_interval(result[&Metrics::avg_tardiness_s], 1. / 60));
+      row.push_back(with_interval(1, result[&Metrics::et]));
+      row.push_back(with_interval(1 / 3.6e6, result[&Metrics::energy_j]));
+      row.push_back(with_interval(1. / 60, result[&Metrics::avg_tardiness_s]));
       row.push_back(late_text(point, result[&Metrics::late_pct]));
-      if (first.priced) row.push_back(with_interval(result[&Metrics::cost], 1));
-      if (first.carbon) row.push_back(with_interval(result[&Metrics::co2_kg], 1));
+      if (first.priced) row.push_back(with_interval(1, result[&Metrics::cost]));
+      if (first.carbon) row.push_back(with_interval(1, result[&Metrics::co2_kg]));
       row.push_back(marked.contains({p, policy}) ? "knee" : "");
       table.add_row(row);
     }

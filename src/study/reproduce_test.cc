@@ -42,7 +42,7 @@ TEST(Reproduce, RefusesPublishedDataThatIsWrongAndSaysWhere) {
     return items ? "" : items.error().message;
   };
   EXPECT_EQ(error(item(R"({"rows": [{"what": "w", "unit": "u"}]})")),
-            "p.json: items[0].runs[0].rows[0].of: is missing, expected text");
+            "p.json: items[0].runs[0].rows[0].of: is missing, expected a text of one line");
   EXPECT_NE(error(item(R"({"kind": "guess", "rows": []})")).find("items[0].runs[0].kind"),
             std::string::npos);
   EXPECT_NE(error(item(R"({"row": []})")).find("row"), std::string::npos);

@@ -19,4 +19,5 @@ smartmig compare --sweep rate=4..6 --jobs in/tiny.csv
 smartmig compare --sweep gpus=1..3 --target late=5
 smartmig compare --sweep rate=4 --target late_pct=5
 smartmig compare --target late_pct=5
+smartmig compare --sweep gpus=1,2 --target cost=3
 smartmig compare --sweep gpus=1,2 --jobs in/absent.csv
