@@ -92,7 +92,7 @@ TEST(SweepReport, ThePageHasTheCurvesTheAnswerAndTheSameNumbers) {
       sweep_page(small_sweep(), kTarget, {"smartmig compare --sweep gpus=1..3", "9.9"});
   for (const std::string& sentence : answer_texts(small_sweep(), kTarget))
     EXPECT_NE(html.find(sentence), std::string::npos) << sentence;
-  for (const char* piece : {"Energy by gpus", "Late jobs by gpus", "target", "knee"})
+  for (const char* piece : {"Energy by gpus", "Late jobs by gpus", ">target<", ">knee<"})
     EXPECT_NE(html.find(piece), std::string::npos) << piece;
   EXPECT_NE(html.find("id=\"sweep\""), std::string::npos);
 }

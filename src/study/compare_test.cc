@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "bound/linearised.h"
 #include "policy/registry.h"
 #include "workload/generator.h"
 
@@ -131,6 +132,8 @@ TEST(Compare, SaysHowFarTheEnergyIsAboveThePublishedBound) {
   auto comparison = compare(settings(), kPolicies, 2, day_of, 1);
   auto bounds = published_energy_bounds(settings(), 2, day_of, 2);
   ASSERT_TRUE(comparison && bounds);
+  const DayTable first = fixed_day(0);
+  EXPECT_EQ((*bounds)[0], linearised_energy_j(bound_input(settings(), *first)));
   add_energy_bounds(*comparison, *bounds, 4);
   for (const PolicyResult& result : comparison->policies) {
     const double energy_j = result.days[0].energy_j + result.days[1].energy_j;
