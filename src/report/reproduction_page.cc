@@ -58,9 +58,10 @@ void add_curves(Page& page, const Item& item) {
                          const std::optional<std::size_t>& knee) {
       LineChart chart{{fmt::format("{}-{}-{}", item.item->name, whose, i),
                        fmt::format("{}: {}", curve.what, whose)},
-                      {"energy a job, kJ"},
+                      {"energy, kJ"},
                       {"tardiness, s"},
                       {series_of(whose, points)}};
+      chart.y.low = 0;
       if (knee) {
         chart.marks.push_back({points[*knee].energy, points[*knee].tardiness,
                                fmt::format("knee: {:g} {}", curve.values[*knee], curve.unit)});

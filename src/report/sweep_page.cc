@@ -11,6 +11,7 @@ namespace smartmig {
 namespace {
 
 constexpr std::size_t kMostLines = 12;  // Sets of pictures; a larger grid is for its table.
+constexpr std::size_t kMostTicks = 16;
 constexpr double kJoulesPerKwh = 3.6e6;
 
 // The axis that pictures have along x: the GPUs, or the first whose values are numbers.
@@ -54,6 +55,15 @@ LinePoint value_at(const Sweep& sweep, std::size_t index, std::size_t policy, do
   return made;
 }
 
+// The values themselves, where they are few: there is no half a GPU.
+std::vector<Tick> ticks_of(const SweepAxis& axis) {
+  std::vector<Tick> ticks;
+  if (axis.values.size() > kMostTicks) return ticks;
+  for (const std::string& value : axis.values) ticks.push_back({*parse_number(value), value});
+  std::ranges::sort(ticks, {}, &Tick::value);
+  return ticks;
+}
+
 // A quantity along the axis, a line for each policy.
 LineChart along_axis(const Sweep& sweep, std::size_t axis, const SweepLine& line,
                      const Shown& shown, const std::string& setting, std::size_t number) {
@@ -62,6 +72,7 @@ LineChart along_axis(const Sweep& sweep, std::size_t axis, const SweepLine& line
                   {sweep.axes[axis].key},
                   {shown.label},
                   {}};
+  chart.x.ticks = ticks_of(sweep.axes[axis]);
   chart.y.low = 0;
   for (std::size_t policy = 0; policy < sweep.policies(); ++policy) {
     LineSeries series{sweep.points[line.front()].comparison.policies[policy].policy, {}, true};
@@ -137,7 +148,7 @@ void add_pictures(Page& page, const Sweep& sweep, const std::optional<SweepTarge
 
 PageTable points_table(const Sweep& sweep) {
   PageTable table{"sweep", "A row for each point and policy; means over days.", {}, {}};
-  table.columns.push_back({"point and policy", false, "policy"});
+  table.columns.push_back({"policy", false});
   for (const SweepAxis& axis : sweep.axes) table.columns.push_back({axis.key});
   table.columns.push_back({"ET", true, "et"});
   table.columns.push_back({"energy, kWh", true, "energy_kwh"});
