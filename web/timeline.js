@@ -121,7 +121,7 @@ function clock(seconds, exact) {
   const rest = seconds - day * 86400;
   const two = n => String(Math.floor(n)).padStart(2, '0');
   const time = `${two(rest / 3600)}:${two(rest / 60 % 60)}` + (exact ? `:${two(rest % 60)}` : '');
-  return day ? `day ${day}, ${time}` : time;
+  return day ? `${time} +${day} d` : time;
 }
 
 function duration(seconds) {
@@ -198,15 +198,15 @@ const strips = [
   {key: 'power_w', label: 'power, W', colour: 'c2'},
   {key: 'arrivals_per_min', label: 'arrivals a minute', colour: 'c1'},
 ];
-const stripHeight = 48, stripPitch = 66;
+const stripHeight = 48, stripPitch = 74;
 
 // Where things stand for a width; the same for both painters and for the pointer.
 function geometry(model, width) {
   const left = width < 500 ? 46 : 58;
   const band = Math.max(6, Math.min(46, 420 / model.gpus.length));
   const pitch = band + (band >= 16 ? 7 : 1);
-  const strip = 8 + pitch * model.gpus.length + 18;
-  const axis = strip + stripPitch * strips.length - 10;
+  const strip = 8 + pitch * model.gpus.length + 22;
+  const axis = strip + stripPitch * strips.length - 14;
   return {left, right: width - 8, band, pitch, top: 8, strip, axis, height: axis + 24, width};
 }
 
@@ -274,7 +274,7 @@ function drawJobs(painter, model, g, view, x) {
 
 function drawStrip(painter, model, g, view, x, strip, top) {
   const values = model[strip.key];
-  const most = Math.max(1e-9, ...values);
+  const most = Math.max(...values) || 1;
   const y = value => top + stripHeight * (1 - value / most);
   painter.line([[g.left, top + stripHeight], [g.right, top + stripHeight]], 'line');
   const first = Math.max(0, Math.floor(view.from / model.bin));
@@ -288,7 +288,7 @@ function drawStrip(painter, model, g, view, x, strip, top) {
   const shown = most >= 100 ? Math.round(most).toLocaleString('en') : String(Number(most.toPrecision(2)));
   painter.text(g.left - 6, top + 9, shown, 'soft', 'end', 11);
   painter.text(g.left - 6, top + stripHeight, '0', 'soft', 'end', 11);
-  painter.text(g.left, top - 5, strip.label, 'soft');
+  painter.text(g.left, top - 8, strip.label, 'soft');
 }
 
 const steps = [5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000];
@@ -303,7 +303,8 @@ function drawClock(painter, model, g, view, x) {
     const px = x((at - model.begin_s) / model.unit_s);
     painter.line([[px, g.top], [px, g.axis]], 'line');
     const label = step >= 86400 ? `day ${Math.round(at / 86400)}` : clock(at, step < 60);
-    painter.text(Math.min(px, g.right - 16), g.axis + 16, label, 'soft', 'middle', 11);
+    const atEdge = px + 4 * label.length > g.right;
+    painter.text(atEdge ? g.right : px, g.axis + 16, label, 'soft', atEdge ? 'end' : 'middle', 11);
   }
 }
 

@@ -61,6 +61,22 @@ TEST(Page, DataCannotEndItsScript) {
   EXPECT_EQ(json["policy"], "</script><script>alert(1)</script>");
 }
 
+TEST(Page, SetsCodeBetweenBackticks) {
+  Page page("t", "s");
+  page.paragraph("Add `--bound <x>`, or ` not.");
+  EXPECT_NE(std::move(page).html().find("<p>Add <code>--bound &lt;x&gt;</code>, or ` not.</p>"),
+            std::string::npos);
+}
+
+TEST(Page, BringsTheScriptsOfItsWidgetsOnly) {
+  const std::string without = small_page().html();
+  Page page("t", "s");
+  page.add(PageWidget{"w", "timeline", "A label", "", "<svg/>", "{}"});
+  const std::string with = std::move(page).html();
+  EXPECT_EQ(without.find("class TimelineView"), std::string::npos);
+  EXPECT_NE(with.find("class TimelineView"), std::string::npos);
+}
+
 TEST(Html, ShortensInTheMiddleByCharacters) {
   EXPECT_EQ(shortened("abcdefgh", 8), "abcdefgh");
   EXPECT_EQ(shortened("abcdefgh", 5), "ab…gh");
