@@ -89,6 +89,13 @@ Result<ReportContext> read_report_context(const ReportOptions& options, const Ru
                                           std::span<const std::string> policies,
                                           const Invocation& invocation) {
   ReportContext context;
+  if (!options.learning_curve.empty()) {
+    const auto text = read_file(options.learning_curve);
+    if (!text) return pass_on(text);
+    auto chart = learning_curve_chart(*text, options.learning_curve);
+    if (!chart) return pass_on(chart);
+    context.learning_curve = std::move(*chart);
+  }
   context.workload = describe_workload(run.workload);
   context.fleet = setup.fleet.name();
   const std::string setting = describe_setting(run, setup, trace);
@@ -104,13 +111,6 @@ Result<ReportContext> read_report_context(const ReportOptions& options, const Ru
     context.origin.facts.push_back({fmt::format("sha256 of {}", file), std::move(*digest)});
   }
   context.origin.facts.push_back({"sha256 of the data in the program", digest_of_shipped_data()});
-  if (!options.learning_curve.empty()) {
-    const auto text = read_file(options.learning_curve);
-    if (!text) return pass_on(text);
-    auto chart = learning_curve_chart(*text, options.learning_curve);
-    if (!chart) return pass_on(chart);
-    context.learning_curve = std::move(*chart);
-  }
   return context;
 }
 

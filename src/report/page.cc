@@ -44,7 +44,7 @@ std::string table_head(const PageTable& table) {
   return out + "</tr></thead>";
 }
 
-// A policy's name may be broken between the layouts in it, not within one.
+// A policy or a command may be broken between its parts, not within one.
 std::string unbroken_pieces(std::string_view text) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -63,7 +63,7 @@ std::string with_code(std::string_view text) {
     const std::size_t end = begin == std::string_view::npos ? begin : text.find('`', begin + 1);
     if (end == std::string_view::npos) return out + escaped(text);
     put(out, "{}<code>{}</code>", escaped(text.substr(0, begin)),
-        escaped(text.substr(begin + 1, end - begin - 1)));
+        unbroken_pieces(text.substr(begin + 1, end - begin - 1)));
     text.remove_prefix(end + 1);
   }
 }

@@ -64,8 +64,10 @@ TEST(Page, DataCannotEndItsScript) {
 TEST(Page, SetsCodeBetweenBackticks) {
   Page page("t", "s");
   page.paragraph("Add `--bound <x>`, or ` not.");
-  EXPECT_NE(std::move(page).html().find("<p>Add <code>--bound &lt;x&gt;</code>, or ` not.</p>"),
-            std::string::npos);
+  EXPECT_NE(
+      std::move(page).html().find("<p>Add <code><span>--bound "
+                                  "</span><wbr><span>&lt;x&gt;</span><wbr></code>, or ` not.</p>"),
+      std::string::npos);
 }
 
 TEST(Page, BringsTheScriptsOfItsWidgetsOnly) {

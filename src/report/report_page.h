@@ -39,7 +39,7 @@ std::string comparison_page(const Comparison& comparison, double energy_weight,
 // What each of a page's timelines may hold (make_timeline): all of them together about three
 // million bytes, and none so much that it is slow to unpack.
 inline std::size_t timeline_room(std::size_t timelines) {
-  return std::min<std::size_t>(300'000, 1'000'000 / timelines);
+  return std::min<std::size_t>(600'000, 1'000'000 / timelines);
 }
 
 }  // namespace smartmig

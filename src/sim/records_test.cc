@@ -115,11 +115,12 @@ TEST(Records, AStayIsAJobOnASliceForAWhile) {
 }
 
 TEST(Records, AStayEndsWhereTheJobIsMovedOrItsBoardFails) {
-  // The second job is due first and takes the GPU; then the board is gone from 6 to 8 s.
+  // The second job is due first and takes the GPU; then the board is gone from 6 to 8 s, and
+  // with it what was done since 5 s.
   const Recorded run("none/edf", {job_at(0, 10, 100), job_at(2, 3, 10)}, Costs::free(),
                      Preemption::kFree, {{s(6), 0, true}, {s(8), 0, false}});
   EXPECT_EQ(run.stays(), (Lines{"0-2 job 0 on 7@0", "2-5 job 1 on 7@0", "5-6 job 0 on 7@0",
-                                "8-18 job 0 on 7@0"}));
+                                "8-16 job 0 on 7@0"}));
 }
 
 TEST(Records, NobodyStaysTwiceAtOnceAndEveryJobStaysToItsEnd) {

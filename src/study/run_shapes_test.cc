@@ -42,14 +42,14 @@ Job job(double submit_s, double time_s, double deadline_s, JobKind kind = JobKin
 JobTable table_of(std::vector<Job> jobs) { return {std::move(jobs), {}, {}, {}, 1}; }
 
 TEST(RunShapes, LateJobsFallIntoBinsByTheirTardiness) {
-  // Done at 10, 20 and 30 s: on time, 10 s late (its bin's limit), 25 s late.
-  const Ran ran("1xA100-40GB", table_of({job(0, 10, 10), job(0, 10, 10), job(0, 10, 5)}),
+  // Done at 10, 20 and 30 s: on time, 10 s late (its bin's limit), 18 s late.
+  const Ran ran("1xA100-40GB", table_of({job(0, 10, 10), job(0, 10, 10), job(0, 10, 12)}),
                 "none/first-fit", Costs::free());
   const RunShapes shapes = shapes_of(ran.engine);
   EXPECT_EQ(shapes.late_jobs[0], 1u);
   EXPECT_EQ(shapes.late_jobs[21], 1u) << RunShapes::late_limit_s(21);
   EXPECT_NEAR(RunShapes::late_limit_s(21), 10, 1e-9);
-  EXPECT_EQ(shapes.late_jobs[25], 1u) << RunShapes::late_limit_s(25);
+  EXPECT_EQ(shapes.late_jobs[24], 1u) << RunShapes::late_limit_s(24);
   EXPECT_EQ(std::accumulate(shapes.late_jobs.begin(), shapes.late_jobs.end(), std::uint64_t{0}),
             3u);
 }
