@@ -55,7 +55,8 @@ class Merger {
   bool open_ = false;
 };
 
-constexpr TimeUs kFirstLimitUs = kSecondUs;
+// Limits grow by half: finer steps would leave less room unused, and take longer to find.
+TimeUs next_limit(TimeUs limit) { return limit == 0 ? kSecondUs : limit + limit / 2; }
 
 // What the pieces take of a timeline's room.
 std::size_t room_of(const std::vector<TimelinePiece>& pieces, std::size_t jobs) {
@@ -79,7 +80,7 @@ void add_pieces(Timeline& timeline, const Engine& engine, std::size_t room) {
   std::sort(stays.begin(), stays.end(), [](const StayRecord& a, const StayRecord& b) {
     return a.slice != b.slice ? a.slice < b.slice : a.begin_us < b.begin_us;
   });
-  for (TimeUs limit = 0;; limit = std::max(kFirstLimitUs, 2 * limit)) {
+  for (TimeUs limit = 0;; limit = next_limit(limit)) {
     timeline.pieces.clear();
     Merger merger(engine, limit, timeline.pieces);
     for (const StayRecord& stay : stays) merger.add(stay);
@@ -115,7 +116,7 @@ void add_layouts(Timeline& timeline, const Engine& engine, std::size_t room) {
   std::stable_sort(all.begin(), all.end(),
                    [](const TimelineLayout& a, const TimelineLayout& b) { return a.gpu < b.gpu; });
   // What is merged of pieces is merged here, too.
-  for (TimeUs limit = timeline.merged_us;; limit = std::max(kFirstLimitUs, 2 * limit)) {
+  for (TimeUs limit = timeline.merged_us;; limit = next_limit(limit)) {
     timeline.layouts = layouts_lasting(all, timeline.end_us, limit);
     timeline.merged_us = limit;
     if (timeline.layouts.size() <= room || limit > timeline.end_us - timeline.begin_us) return;
