@@ -410,7 +410,9 @@ class TimelineView {
 
   listen() {
     const pointers = new Map();
+    let moved = false;
     this.canvas.onpointerdown = event => {
+      moved = false;
       pointers.set(event.pointerId, event.clientX);
       this.canvas.setPointerCapture(event.pointerId);
       this.canvas.classList.add('dragging');
@@ -419,6 +421,7 @@ class TimelineView {
       const before = pointers.get(event.pointerId);
       if (before === undefined) return this.point(event);
       if (event.clientX === before) return;
+      moved = true;
       this.tip.hidden = true;
       if (pointers.size === 1) {
         this.move((before - event.clientX) / this.plotWidth());
@@ -429,12 +432,18 @@ class TimelineView {
       }
       pointers.set(event.pointerId, event.clientX);
     };
-    this.canvas.onpointerup = this.canvas.onpointercancel = event => {
+    this.canvas.onpointercancel = event => {
       pointers.delete(event.pointerId);
       this.canvas.classList.remove('dragging');
-      if (event.pointerType === 'touch') this.point(event);
     };
-    this.canvas.onpointerleave = () => this.tip.hidden = true;
+    // A finger has nothing to hover with: what it tapped on is named until the next touch.
+    this.canvas.onpointerup = event => {
+      this.canvas.onpointercancel(event);
+      if (event.pointerType === 'touch' && !moved) this.point(event);
+    };
+    this.canvas.onpointerleave = event => {
+      if (event.pointerType !== 'touch') this.tip.hidden = true;
+    };
     this.canvas.ondblclick = event => this.zoom(.25, event.clientX);
     // The page scrolls past; who has clicked on the picture, or holds Ctrl, zooms it.
     this.canvas.addEventListener('wheel', event => {
@@ -511,7 +520,7 @@ class TimelineView {
     this.tip.hidden = !text;
     this.tip.textContent = text;
     const left = px + this.tip.offsetWidth + 24 > box.width ? px - this.tip.offsetWidth - 12 : px + 14;
-    this.tip.style.left = Math.max(0, left) + 'px';
+    this.tip.style.left = Math.max(0, Math.min(left, box.width - this.tip.offsetWidth)) + 'px';
     this.tip.style.top = py + 14 + 'px';
   }
   svg() {

@@ -111,7 +111,13 @@ void Page::close_row() { body_ += "</div>\n"; }
 
 void Page::section(std::string_view heading) {
   close_section();
-  contents_.push_back({id_of(heading), std::string(heading)});
+  std::string id = id_of(heading);
+  const auto taken = [&] {
+    return std::any_of(contents_.begin(), contents_.end(),
+                       [&](const Heading& other) { return other.id == id; });
+  };
+  while (id.empty() || taken()) id += "-again";
+  contents_.push_back({id, std::string(heading)});
   put(body_, "<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n", contents_.back().id,
       escaped(heading));
   in_section_ = true;

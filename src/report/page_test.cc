@@ -61,6 +61,15 @@ TEST(Page, DataCannotEndItsScript) {
   EXPECT_EQ(json["policy"], "</script><script>alert(1)</script>");
 }
 
+TEST(Page, HeadingsOfOneTextHaveTwoIds) {
+  Page page("t", "s");
+  for (int i = 0; i < 3; ++i) page.section("The same");
+  const std::string html = std::move(page).html();
+  EXPECT_EQ(count_of(html, "<h2 id=\"the-same\">"), 1u);
+  EXPECT_EQ(count_of(html, "<h2 id=\"the-same-again\">"), 1u);
+  EXPECT_EQ(count_of(html, "href=\"#the-same-again-again\""), 1u);
+}
+
 TEST(Page, SetsCodeBetweenBackticks) {
   Page page("t", "s");
   page.paragraph("Add `--bound <x>`, or ` not.");
