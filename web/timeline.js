@@ -121,7 +121,7 @@ function clock(seconds, exact) {
   const rest = seconds - day * 86400;
   const two = n => String(Math.floor(n)).padStart(2, '0');
   const time = `${two(rest / 3600)}:${two(rest / 60 % 60)}` + (exact ? `:${two(rest % 60)}` : '');
-  return day ? `day ${day}, ${time}` : time;
+  return day ? `${time} +${day} d` : time;
 }
 
 function duration(seconds) {
@@ -198,15 +198,15 @@ const strips = [
   {key: 'power_w', label: 'power, W', colour: 'c2'},
   {key: 'arrivals_per_min', label: 'arrivals a minute', colour: 'c1'},
 ];
-const stripHeight = 48, stripPitch = 66;
+const stripHeight = 48, stripPitch = 74;
 
 // Where things stand for a width; the same for both painters and for the pointer.
 function geometry(model, width) {
   const left = width < 500 ? 46 : 58;
   const band = Math.max(6, Math.min(46, 420 / model.gpus.length));
   const pitch = band + (band >= 16 ? 7 : 1);
-  const strip = 8 + pitch * model.gpus.length + 18;
-  const axis = strip + stripPitch * strips.length - 10;
+  const strip = 8 + pitch * model.gpus.length + 22;
+  const axis = strip + stripPitch * strips.length - 14;
   return {left, right: width - 8, band, pitch, top: 8, strip, axis, height: axis + 24, width};
 }
 
@@ -274,7 +274,7 @@ function drawJobs(painter, model, g, view, x) {
 
 function drawStrip(painter, model, g, view, x, strip, top) {
   const values = model[strip.key];
-  const most = Math.max(1e-9, ...values);
+  const most = Math.max(...values) || 1;
   const y = value => top + stripHeight * (1 - value / most);
   painter.line([[g.left, top + stripHeight], [g.right, top + stripHeight]], 'line');
   const first = Math.max(0, Math.floor(view.from / model.bin));
@@ -288,7 +288,7 @@ function drawStrip(painter, model, g, view, x, strip, top) {
   const shown = most >= 100 ? Math.round(most).toLocaleString('en') : String(Number(most.toPrecision(2)));
   painter.text(g.left - 6, top + 9, shown, 'soft', 'end', 11);
   painter.text(g.left - 6, top + stripHeight, '0', 'soft', 'end', 11);
-  painter.text(g.left, top - 5, strip.label, 'soft');
+  painter.text(g.left, top - 8, strip.label, 'soft');
 }
 
 const steps = [5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 432000, 864000];
@@ -303,7 +303,8 @@ function drawClock(painter, model, g, view, x) {
     const px = x((at - model.begin_s) / model.unit_s);
     painter.line([[px, g.top], [px, g.axis]], 'line');
     const label = step >= 86400 ? `day ${Math.round(at / 86400)}` : clock(at, step < 60);
-    painter.text(Math.min(px, g.right - 16), g.axis + 16, label, 'soft', 'middle', 11);
+    const atEdge = px + 4 * label.length > g.right;
+    painter.text(atEdge ? g.right : px, g.axis + 16, label, 'soft', atEdge ? 'end' : 'middle', 11);
   }
 }
 
@@ -409,7 +410,9 @@ class TimelineView {
 
   listen() {
     const pointers = new Map();
+    let moved = false;
     this.canvas.onpointerdown = event => {
+      moved = false;
       pointers.set(event.pointerId, event.clientX);
       this.canvas.setPointerCapture(event.pointerId);
       this.canvas.classList.add('dragging');
@@ -418,6 +421,7 @@ class TimelineView {
       const before = pointers.get(event.pointerId);
       if (before === undefined) return this.point(event);
       if (event.clientX === before) return;
+      moved = true;
       this.tip.hidden = true;
       if (pointers.size === 1) {
         this.move((before - event.clientX) / this.plotWidth());
@@ -428,12 +432,18 @@ class TimelineView {
       }
       pointers.set(event.pointerId, event.clientX);
     };
-    this.canvas.onpointerup = this.canvas.onpointercancel = event => {
+    this.canvas.onpointercancel = event => {
       pointers.delete(event.pointerId);
       this.canvas.classList.remove('dragging');
-      if (event.pointerType === 'touch') this.point(event);
     };
-    this.canvas.onpointerleave = () => this.tip.hidden = true;
+    // A finger has nothing to hover with: what it tapped on is named until the next touch.
+    this.canvas.onpointerup = event => {
+      this.canvas.onpointercancel(event);
+      if (event.pointerType === 'touch' && !moved) this.point(event);
+    };
+    this.canvas.onpointerleave = event => {
+      if (event.pointerType !== 'touch') this.tip.hidden = true;
+    };
     this.canvas.ondblclick = event => this.zoom(.25, event.clientX);
     // The page scrolls past; who has clicked on the picture, or holds Ctrl, zooms it.
     this.canvas.addEventListener('wheel', event => {
@@ -510,7 +520,7 @@ class TimelineView {
     this.tip.hidden = !text;
     this.tip.textContent = text;
     const left = px + this.tip.offsetWidth + 24 > box.width ? px - this.tip.offsetWidth - 12 : px + 14;
-    this.tip.style.left = Math.max(0, left) + 'px';
+    this.tip.style.left = Math.max(0, Math.min(left, box.width - this.tip.offsetWidth)) + 'px';
     this.tip.style.top = py + 14 + 'px';
   }
   svg() {

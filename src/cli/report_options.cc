@@ -95,6 +95,13 @@ Result<ReportContext> read_report_context(const ReportOptions& options, const Ru
                                           std::span<const std::string> policies,
                                           const Invocation& invocation) {
   ReportContext context;
+  if (!options.learning_curve.empty()) {
+    const auto text = read_file(options.learning_curve);
+    if (!text) return pass_on(text);
+    auto chart = learning_curve_chart(*text, options.learning_curve);
+    if (!chart) return pass_on(chart);
+    context.learning_curve = std::move(*chart);
+  }
   context.workload = describe_workload(run.workload);
   context.fleet = setup.fleet.name();
   const std::string setting = describe_setting(run, setup, trace);
@@ -109,13 +116,6 @@ Result<ReportContext> read_report_context(const ReportOptions& options, const Ru
     facts.push_back({fmt::format("sha256 of {}", file), std::move(*digest)});
   }
   context.origin.facts.insert(context.origin.facts.begin(), facts.begin(), facts.end());
-  if (!options.learning_curve.empty()) {
-    const auto text = read_file(options.learning_curve);
-    if (!text) return pass_on(text);
-    auto chart = learning_curve_chart(*text, options.learning_curve);
-    if (!chart) return pass_on(chart);
-    context.learning_curve = std::move(*chart);
-  }
   return context;
 }
 

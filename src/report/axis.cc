@@ -58,7 +58,7 @@ Scale::Scale(const Axis& axis, const std::vector<double>& values, double from, d
       if (tick.value >= low_ && tick.value <= high_) ticks_.push_back(tick);
     }
   } else if (log_) {
-    make_log_ticks();
+    make_log_ticks(axis.low.has_value(), axis.high.has_value());
   } else {
     make_linear_ticks(axis.low.has_value(), axis.high.has_value());
   }
@@ -76,14 +76,27 @@ void Scale::make_linear_ticks(bool fixed_low, bool fixed_high) {
   }
 }
 
-void Scale::make_log_ticks() {
+void Scale::make_log_ticks(bool fixed_low, bool fixed_high) {
+  // To 1, 2 or 5 times a power of ten, so that no value stands on the frame.
+  const auto rounded = [](double value, bool up) {
+    const double power = std::pow(10, std::floor(std::log10(value)));
+    double best = up ? 10 * power : power;
+    for (const double factor : {1., 2., 5.}) {
+      if (!up && factor * power < value * (1 - 1e-9)) best = factor * power;
+      if (up && factor * power > value * (1 + 1e-9)) return factor * power;
+    }
+    return best;
+  };
+  if (!fixed_low) low_ = rounded(low_, false);
+  if (!fixed_high) high_ = rounded(high_, true);
   const double decades = std::log10(high_ / low_);
+  const bool between = decades <= 3.2;  // Room for 2 and 5 between the powers of ten.
   const int first = static_cast<int>(std::floor(std::log10(low_)));
   const int last = static_cast<int>(std::ceil(std::log10(high_)));
   const int every = std::max(1, static_cast<int>(std::ceil(decades / 6)));
   for (int power = first; power <= last; power += every) {
     for (const double factor : {1., 2., 5.}) {
-      if (factor > 1 && decades > 2) break;
+      if (factor > 1 && !between) break;
       const double value = factor * std::pow(10, power);
       if (value >= low_ * (1 - 1e-9) && value <= high_ * (1 + 1e-9))
         ticks_.push_back({value, readable(value)});

@@ -31,7 +31,7 @@ class Scale {
 
  private:
   void make_linear_ticks(bool fixed_low, bool fixed_high);
-  void make_log_ticks();
+  void make_log_ticks(bool fixed_low, bool fixed_high);
 
   bool log_;
   double low_ = 0, high_ = 1;

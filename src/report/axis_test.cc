@@ -22,8 +22,9 @@ TEST(Axis, TicksAreRoundAndHoldAllValues) {
 TEST(Axis, LogTicksAreDecadesWhereThereAreMany) {
   Axis axis{"x"};
   axis.log = true;
-  const Scale scale(axis, {0.5, 2000}, 0, 100);
+  const Scale scale(axis, {0.3, 2500}, 0, 100);
   EXPECT_EQ(labels(scale), "1 10 100 1,000");
+  EXPECT_EQ(labels(Scale(axis, {0.3, 9}, 0, 100)), "0.2 0.5 1 2 5 10");
   EXPECT_EQ(scale(0), 0) << "what a logarithm cannot show stands at the low end";
 }
 

@@ -80,6 +80,8 @@ struct BarChart {
   Axis x;
   std::vector<std::string> parts;  // One unnamed part: {""}.
   std::vector<Bar> bars;
+  // Numbers of the parts' colours; empty: 0, 1, 2, ...
+  std::vector<std::size_t> colours = {};
 };
 
 // Columns side by side along x, each of one or more parts on top of each other: histograms (one

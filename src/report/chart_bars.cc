@@ -27,7 +27,8 @@ void draw_bar(Svg& svg, const BarChart& chart, const Bar& bar, double top, const
     sum += bar.values[part];
     std::string tooltip = bar.label;
     if (!chart.parts[part].empty()) tooltip += ", " + chart.parts[part];
-    svg.rect(from, y, std::max(0.5, x(sum) - from), kBarHeight, fill_class(part),
+    svg.rect(from, y, std::max(0.5, x(sum) - from), kBarHeight,
+             fill_class(chart.colours.empty() ? part : chart.colours[part]),
              fmt::format("{}: {}", tooltip, readable(bar.values[part])));
   }
   double end = x(sum);
@@ -54,7 +55,7 @@ std::string draw(const BarChart& chart, double width, const std::string& id) {
   const double bottom = top + kBarPitch * static_cast<double>(chart.bars.size());
   const Scale x(chart.x, values, 0, std::max(width / 3, width - note_width - 10));
   Svg svg(width, bottom + 44, chart.text.title, id);
-  svg.legend(chart.parts, 0, 2);
+  svg.legend(chart.parts, 0, 2, chart.colours);
   for (const Tick& tick : x.ticks()) {
     svg.line(x(tick.value), top, x(tick.value), bottom + 4, "grid");
     svg.text(x(tick.value), bottom + 19, tick.label, "soft",

@@ -29,7 +29,7 @@ struct LabelPlace {
 std::vector<LabelPlace> label_places(double x, double y, double width) {
   const double height = kFontSize + 2;
   std::vector<LabelPlace> places;
-  for (const double up : {4., -9., 18., -23., 32., -37., 46.}) {
+  for (const double up : {-9., 18., 4., -23., 32., -37., 46.}) {
     const double base = y + up;
     places.push_back(
         {x + 10, base, Anchor::kStart, {x + 9, base - height + 3, x + 11 + width, base + 3}});
@@ -151,7 +151,7 @@ std::string draw(const ScatterChart& chart, double width, const std::string& id)
   // The legend has the whole names; in a narrow picture it has to do.
   if (width >= 500) {
     for (const ScatterPoint& point : chart.points)
-      labels.write(x(point.x), y(point.y), shortened(point.label, 24));
+      labels.write(x(point.x), y(point.y), shortened(point.label, 34));
   }
   return std::move(svg).finish();
 }

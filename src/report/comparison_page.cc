@@ -21,13 +21,14 @@ std::optional<double> scaled(const std::optional<double>& value, double scale) {
 }
 
 Cell estimate_cell(const Estimate& estimate, double scale) {
-  return {with_interval(scale, estimate), estimate.mean * scale, scaled(estimate.low95, scale),
-          scaled(estimate.high95, scale)};
+  return {fmt::format("{:.4g}", estimate.mean * scale), interval_text(scale, estimate),
+          estimate.mean * scale, scaled(estimate.low95, scale), scaled(estimate.high95, scale)};
 }
 
 Cell change_cell(const Change& change) {
   if (!change.mean) return {"-"};
-  return {change_text(change), *change.mean, change.low95, change.high95};
+  return {change_mean_text(change), change_interval_text(change), *change.mean, change.low95,
+          change.high95};
 }
 
 const PolicyResult& best_of(const Comparison& comparison) {
@@ -58,24 +59,23 @@ std::string summary_text(const Comparison& comparison) {
   const PolicyResult& first = comparison.policies.front();
   std::string text;
   if (comparison.policies.size() == 1) {
-    text = fmt::format("{} has ET {} over {}", best.policy, with_interval(1, best[&Metrics::et]),
+    text = fmt::format("`{}` has ET {} over {}", best.policy, with_interval(1, best[&Metrics::et]),
                        days_text(comparison.days));
   } else {
-    text =
-        fmt::format("Of {} policies over {}, {} has the lowest ET, {}", comparison.policies.size(),
-                    days_text(comparison.days), best.policy, with_interval(1, best[&Metrics::et]));
+    text = fmt::format("Of {} policies over {}, `{}` has the lowest ET: {}",
+                       comparison.policies.size(), days_text(comparison.days), best.policy,
+                       with_interval(1, best[&Metrics::et]));
     if (&best != &first && best.et_vs_first.mean)
-      text += fmt::format(", {} {}", distance(best.et_vs_first), first.policy);
+      text += fmt::format(", {} `{}`", distance(best.et_vs_first), first.policy);
   }
   if (best.et_above_bound.mean) {
-    text += fmt::format("; it is {} what no schedule can be below", distance(best.et_above_bound));
+    text += fmt::format(", and {} what no schedule can be below", distance(best.et_above_bound));
   }
   text += fmt::format(
-      ". It takes {} kWh{}, and {:.1f} % of its jobs are late, {} min after their deadline on "
-      "average "
-      "over all.",
+      ". It takes {} kWh{}; {:.1f} % of its jobs are late, and the mean tardiness over "
+      "all jobs is {}.",
       readable(best[&Metrics::energy_j].mean * kKwhPerJoule), comparison.days == 1 ? "" : " a day",
-      best[&Metrics::late_pct].mean, readable(best[&Metrics::avg_tardiness_s].mean / 60));
+      best[&Metrics::late_pct].mean, human_time(best[&Metrics::avg_tardiness_s].mean));
   return text;
 }
 
@@ -102,13 +102,12 @@ PageTable main_table(const Comparison& comparison) {
   if (comparison.carbon) table.columns.push_back({"CO2, kg", true, "co2_kg"});
   for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
     const PolicyResult& result = comparison.policies[p];
-    const Estimate& late = result[&Metrics::late_pct];
     std::vector<Cell> row = {result.policy,
                              estimate_cell(result[&Metrics::et], 1),
                              estimate_cell(result[&Metrics::energy_j], kKwhPerJoule),
                              estimate_cell(result[&Metrics::energy_wmin], 1e-6),
                              estimate_cell(result[&Metrics::avg_tardiness_s], 1. / 60),
-                             {fmt::format("{:.2f}", late.mean), late.mean, late.low95, late.high95},
+                             estimate_cell(result[&Metrics::late_pct], 1),
                              p == 0 ? Cell("-") : change_cell(result.et_vs_first)};
     if (bounded) {
       row.push_back(change_cell(result.et_above_bound));
@@ -191,7 +190,7 @@ ScatterChart plane(const Comparison& comparison) {
 
 std::string bound_paragraph(const Comparison& comparison) {
   if (comparison.bounds.empty())
-    return "How far the policies are above what any schedule could reach: add --bound.";
+    return "How far the policies are above what any schedule could reach: add `--bound`.";
   return fmt::format(
       "Certified bounds, below which no schedule under any policy can be: ET {}, energy {} kWh, "
       "mean "

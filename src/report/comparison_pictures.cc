@@ -11,14 +11,14 @@ namespace smartmig {
 namespace {
 
 PageWidget draw_day(const Engine& engine, const PolicyResult& result, std::size_t index,
-                    std::size_t day, std::size_t most_pieces) {
+                    std::size_t day, std::size_t room) {
   ChartText text;
   text.name = fmt::format("timeline-{}", index);
   text.title = result.policy;
   text.caption = result.days.size() == 1 ? fmt::format("ET {}.", readable(result.days[day].et))
                                          : fmt::format("Day {}, the one with the median ET, {}.",
                                                        day, readable(result.days[day].et));
-  return timeline_widget(make_timeline(engine, most_pieces), engine, text);
+  return timeline_widget(make_timeline(engine, room), engine, text);
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ Result<std::vector<PolicyPictures>> ComparisonPictures::finish(const RunSettings
     }
     const auto drawn = run_day(recorded, policies_[p], **table, day, [&](const Engine& engine) {
       picture.timeline =
-          draw_day(engine, comparison.policies[p], p, day, kPagePieces / policies_.size());
+          draw_day(engine, comparison.policies[p], p, day, timeline_room(policies_.size()));
     });
     if (!drawn) errors[p] = drawn.error();
   });

@@ -44,6 +44,30 @@ std::string table_head(const PageTable& table) {
   return out + "</tr></thead>";
 }
 
+// A policy or a command may be broken between its parts, not within one.
+std::string unbroken_pieces(std::string_view text) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(",/ ", begin), text.size() - 1) + 1;
+    put(out, "<span>{}</span><wbr>", escaped(text.substr(begin, end - begin)));
+    begin = end;
+  }
+  return out;
+}
+
+// Text between backticks is code; one without its partner stays as it is.
+std::string with_code(std::string_view text) {
+  std::string out;
+  while (true) {
+    const std::size_t begin = text.find('`');
+    const std::size_t end = begin == std::string_view::npos ? begin : text.find('`', begin + 1);
+    if (end == std::string_view::npos) return out + escaped(text);
+    put(out, "{}<code>{}</code>", escaped(text.substr(0, begin)),
+        unbroken_pieces(text.substr(begin + 1, end - begin - 1)));
+    text.remove_prefix(end + 1);
+  }
+}
+
 std::string number_attribute(std::string_view name, const std::optional<double>& value) {
   return value ? fmt::format(" data-{}=\"{}\"", name, *value) : "";
 }
@@ -53,10 +77,12 @@ std::string table_row(const PageTable& table, const std::vector<PageTable::Cell>
   std::string out = "<tr>";
   for (std::size_t c = 0; c < row.size(); ++c) {
     const PageTable::Cell& cell = row[c];
-    put(out, "<{}{}{}{}{}>{}</{}>", c == 0 ? "th scope=\"row\"" : "td",
+    put(out, "<{}{}{}{}{}>{}{}</{}>", c == 0 ? "th scope=\"row\"" : "td",
         table.columns[c].number ? " class=\"number\"" : "", number_attribute("value", cell.value),
         number_attribute("low95", cell.low95), number_attribute("high95", cell.high95),
-        escaped(cell.text), c == 0 ? "th" : "td");
+        c == 0 ? unbroken_pieces(cell.text) : escaped(cell.text),
+        cell.detail.empty() ? "" : fmt::format(" <small>{}</small>", escaped(cell.detail)),
+        c == 0 ? "th" : "td");
   }
   return out + "</tr>\n";
 }
@@ -80,9 +106,18 @@ void Page::close_section() {
   in_section_ = false;
 }
 
+void Page::open_row() { body_ += "<div class=\"row\">\n"; }
+void Page::close_row() { body_ += "</div>\n"; }
+
 void Page::section(std::string_view heading) {
   close_section();
-  contents_.push_back({id_of(heading), std::string(heading)});
+  std::string id = id_of(heading);
+  const auto taken = [&] {
+    return std::any_of(contents_.begin(), contents_.end(),
+                       [&](const Heading& other) { return other.id == id; });
+  };
+  while (id.empty() || taken()) id += "-again";
+  contents_.push_back({id, std::string(heading)});
   put(body_, "<section aria-labelledby=\"{0}\">\n<h2 id=\"{0}\">{1}</h2>\n", contents_.back().id,
       escaped(heading));
   in_section_ = true;
@@ -90,7 +125,7 @@ void Page::section(std::string_view heading) {
 
 void Page::subsection(std::string_view heading) { put(body_, "<h3>{}</h3>\n", escaped(heading)); }
 
-void Page::paragraph(std::string_view text) { put(body_, "<p>{}</p>\n", escaped(text)); }
+void Page::paragraph(std::string_view text) { put(body_, "<p>{}</p>\n", with_code(text)); }
 
 void Page::add(const PageTable& table) {
   put(body_, "<figure class=\"table\" data-name=\"{}\">\n<figcaption>{}</figcaption>\n",
@@ -98,7 +133,7 @@ void Page::add(const PageTable& table) {
   // Wider than a phone: it scrolls in a box of its own, which the keyboard must reach.
   put(body_,
       "<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{0}\"><table "
-      "id=\"{1}\">{2}\n<tbody>\n",
+      "id=\"table-{1}\">{2}\n<tbody>\n",
       escaped(table.caption.empty() ? table.name : table.caption), escaped(table.name),
       table_head(table));
   for (const auto& row : table.rows) body_ += table_row(table, row);
@@ -108,10 +143,15 @@ void Page::add(const PageTable& table) {
 void Page::add_figure(const ChartText& text, const std::string& wide, const std::string& narrow) {
   put(body_,
       "<figure class=\"chart\" "
-      "data-name=\"{}\">\n<figcaption><strong>{}</strong>{}{}</figcaption>\n"
-      "<div class=\"wide\">{}</div>\n<div class=\"narrow\">{}</div>\n</figure>\n",
+      "data-name=\"{}\">\n<figcaption><strong>{}</strong>{}{}</figcaption>\n",
       escaped(text.name), escaped(text.title), text.caption.empty() ? "" : " ",
-      escaped(text.caption), wide, narrow);
+      escaped(text.caption));
+  if (narrow.empty()) {
+    put(body_, "<div>{}</div>\n</figure>\n", wide);
+  } else {
+    put(body_, "<div class=\"wide\">{}</div>\n<div class=\"narrow\">{}</div>\n</figure>\n", wide,
+        narrow);
+  }
 }
 
 void Page::add(const PageWidget& widget) {
@@ -153,7 +193,7 @@ std::string Page::html() && {
       escaped(title_), shipped_file("report.css"), shipped_file("picture.css"));
   put(out, "<header>\n<p class=\"brand\">{}</p>\n<h1>{}</h1>\n", escaped(subtitle_),
       escaped(title_));
-  if (!summary_.empty()) put(out, "<p class=\"summary\">{}</p>\n", escaped(summary_));
+  if (!summary_.empty()) put(out, "<p class=\"summary\">{}</p>\n", with_code(summary_));
   out += "</header>\n";
   if (contents_.size() > 2) {
     out += "<nav aria-label=\"Contents\"><ul>\n";

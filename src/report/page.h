@@ -33,10 +33,12 @@ struct PageTable {
     Cell(const char* shown) : text(shown) {}
     // `of` is what the cell is sorted by and what the CSV has, to its last digit.
     Cell(std::string shown, double of) : text(std::move(shown)), value(of) {}
-    // With the ends of its interval: the CSV has them in columns of their own.
-    Cell(std::string shown, double of, std::optional<double> from, std::optional<double> to)
-        : text(std::move(shown)), value(of), low95(from), high95(to) {}
+    // With its interval as a second line; the CSV has the ends in columns of their own.
+    Cell(std::string shown, std::string interval, double of, std::optional<double> from,
+         std::optional<double> to)
+        : text(std::move(shown)), detail(std::move(interval)), value(of), low95(from), high95(to) {}
     std::string text;
+    std::string detail;  // A second, smaller line.
     std::optional<double> value;
     std::optional<double> low95, high95;
   };
@@ -77,12 +79,21 @@ class Page {
   // What comes next belongs to this section until the next one begins.
   void section(std::string_view heading);
   void subsection(std::string_view heading);
+  // `text` between backticks is set as code, here and in the summary.
   void paragraph(std::string_view text);
   void add(const PageTable& table);
   template <class Chart>
   void add(const Chart& chart) {
     add_figure(chart.text, draw(chart, kWide, chart.text.name + "-wide"),
                draw(chart, kNarrow, chart.text.name + "-narrow"));
+  }
+  // Small multiples: as many side by side as have room.
+  template <class Chart>
+  void add_side_by_side(const std::vector<Chart>& charts) {
+    open_row();
+    for (const Chart& chart : charts)
+      add_figure(chart.text, draw(chart, kNarrow, chart.text.name + "-small"), "");
+    close_row();
   }
   void add(const PageWidget& widget);
   // For programs: the JSON that the command prints, as <script type="application/json" id="...">.
@@ -94,11 +105,13 @@ class Page {
  private:
   // Charts are drawn for two widths and the style shows the one that fits: text that shrinks with
   // its picture cannot be read on a phone.
-  static constexpr double kWide = 760;
+  static constexpr double kWide = 980;
   static constexpr double kNarrow = 340;
 
   void add_figure(const ChartText& text, const std::string& wide, const std::string& narrow);
   void close_section();
+  void open_row();
+  void close_row();
 
   struct Heading {
     std::string id;

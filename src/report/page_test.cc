@@ -61,6 +61,33 @@ TEST(Page, DataCannotEndItsScript) {
   EXPECT_EQ(json["policy"], "</script><script>alert(1)</script>");
 }
 
+TEST(Page, HeadingsOfOneTextHaveTwoIds) {
+  Page page("t", "s");
+  for (int i = 0; i < 3; ++i) page.section("The same");
+  const std::string html = std::move(page).html();
+  EXPECT_EQ(count_of(html, "<h2 id=\"the-same\">"), 1u);
+  EXPECT_EQ(count_of(html, "<h2 id=\"the-same-again\">"), 1u);
+  EXPECT_EQ(count_of(html, "href=\"#the-same-again-again\""), 1u);
+}
+
+TEST(Page, SetsCodeBetweenBackticks) {
+  Page page("t", "s");
+  page.paragraph("Add `--bound <x>`, or ` not.");
+  EXPECT_NE(
+      std::move(page).html().find("<p>Add <code><span>--bound "
+                                  "</span><wbr><span>&lt;x&gt;</span><wbr></code>, or ` not.</p>"),
+      std::string::npos);
+}
+
+TEST(Page, BringsTheScriptsOfItsWidgetsOnly) {
+  const std::string without = small_page().html();
+  Page page("t", "s");
+  page.add(PageWidget{"w", "timeline", "A label", "", "<svg/>", "{}"});
+  const std::string with = std::move(page).html();
+  EXPECT_EQ(without.find("class TimelineView"), std::string::npos);
+  EXPECT_NE(with.find("class TimelineView"), std::string::npos);
+}
+
 TEST(Html, ShortensInTheMiddleByCharacters) {
   EXPECT_EQ(shortened("abcdefgh", 8), "abcdefgh");
   EXPECT_EQ(shortened("abcdefgh", 5), "ab…gh");

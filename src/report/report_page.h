@@ -2,6 +2,7 @@
 // they come from (docs/formats/report.md). The same inputs make the same bytes.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +36,10 @@ std::string run_page(const RunSummary& summary, const PolicyPictures& pictures,
 std::string comparison_page(const Comparison& comparison, double energy_weight,
                             std::span<const PolicyPictures> pictures, const ReportContext& context);
 
-// Timeline pieces that a page has room for, over all policies: a page of two million bytes.
-inline constexpr std::size_t kPagePieces = 250'000;
+// What each of a page's timelines may hold (make_timeline): all of them together about three
+// million bytes, and none so much that it is slow to unpack.
+inline std::size_t timeline_room(std::size_t timelines) {
+  return std::min<std::size_t>(600'000, 1'000'000 / timelines);
+}
 
 }  // namespace smartmig

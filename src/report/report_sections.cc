@@ -22,7 +22,15 @@ void add_picture_sections(Page& page, std::span<const PolicyPictures> pictures,
   add_energy_by_gpu(page, shapes);
 
   page.section("Layouts by hour");
-  for (const ColumnChart& chart : layout_charts(shapes)) page.add(chart);
+  page.paragraph(
+      "The share of the GPUs' time in each layout, by the hour of the clock of the submit times. A "
+      "layout has one colour in all pictures.");
+  const std::vector<ColumnChart> layouts = layout_charts(shapes);
+  if (layouts.size() == 1) {
+    page.add(layouts.front());
+  } else {
+    page.add_side_by_side(layouts);
+  }
 
   if (context.learning_curve) {
     page.section("Learning");

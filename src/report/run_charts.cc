@@ -50,8 +50,7 @@ std::vector<std::string> common_layouts(std::span<const PolicyShapes> policies) 
 ColumnChart layout_chart(const PolicyShapes& policy, const std::vector<std::string>& layouts,
                          std::size_t index) {
   ColumnChart chart;
-  chart.text = {fmt::format("layouts-{}", index), policy.policy,
-                "Share of the GPUs' time in each layout, by the hour of the submit times' clock."};
+  chart.text = {fmt::format("layouts-{}", index), policy.policy};
   chart.x_label = "hour of day";
   chart.y.label = "share, %";
   chart.y.low = 0;
@@ -160,6 +159,7 @@ BarChart energy_by_kind_chart(std::span<const PolicyShapes> policies) {
   chart.x.label = several ? "kWh a day" : "kWh";
   chart.x.low = 0;
   chart.parts = {"inference", "training", "idle boards"};
+  chart.colours = {0, 1, 7};
   for (const PolicyShapes& policy : policies) {
     const double scale = 1 / (kJoulesPerKwh * static_cast<double>(policy.days));
     chart.bars.push_back({policy.policy,

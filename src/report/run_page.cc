@@ -48,11 +48,12 @@ std::string run_page(const RunSummary& summary, const PolicyPictures& pictures,
   const Metrics& m = summary.metrics;
   Page page(summary.policy,
             fmt::format("smartmig simulate · {} · {}", context.workload, context.fleet));
-  page.summary(fmt::format(
-      "{} jobs took {} kWh, and {:.1f} % of them were late, {} min after their deadline on average "
-      "over all. ET, which weighs the two, is {}.",
-      readable(static_cast<double>(m.jobs)), readable(m.energy_j / 3.6e6), m.late_pct,
-      readable(m.avg_tardiness_s / 60), readable(m.et)));
+  page.summary(
+      fmt::format("{} jobs took {} kWh; {:.1f} % of them were late, and the mean tardiness over "
+                  "all jobs is {}. "
+                  "ET, which weighs energy and tardiness, is {}.",
+                  readable(static_cast<double>(m.jobs)), readable(m.energy_j / 3.6e6), m.late_pct,
+                  human_time(m.avg_tardiness_s), readable(m.et)));
   page.section("Numbers");
   add_notes(page, context);
   page.add(run_table(summary));

@@ -7,15 +7,6 @@
 namespace smartmig {
 namespace {
 
-// A time in the unit a reader would choose.
-std::string human_time(double seconds) {
-  if (seconds == 0) return "0";
-  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
-  if (seconds < 3600) return fmt::format("{:.3g} min", seconds / 60);
-  if (seconds < 100 * 3600) return fmt::format("{:.3g} h", seconds / 3600);
-  return fmt::format("{:.4g} d", seconds / 86400);
-}
-
 std::string human_energy(double joules) {
   if (joules < 1e4) return fmt::format("{:.4g} J", joules);
   if (joules < 1e7) return fmt::format("{:.4g} kJ", joules / 1e3);
@@ -24,6 +15,14 @@ std::string human_energy(double joules) {
 }
 
 }  // namespace
+
+std::string human_time(double seconds) {
+  if (seconds == 0) return "0";
+  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 3600) return fmt::format("{:.3g} min", seconds / 60);
+  if (seconds < 100 * 3600) return fmt::format("{:.3g} h", seconds / 3600);
+  return fmt::format("{:.4g} d", seconds / 86400);
+}
 
 std::vector<std::string> board_assumptions(const Fleet& fleet) {
   std::vector<std::string> lines;

@@ -32,6 +32,9 @@ struct RunSummary {
 std::string to_text(const RunSummary& summary);
 nlohmann::ordered_json to_json(const RunSummary& summary);
 
+// A time in the unit a reader would choose: "31.4 s", "2.5 h".
+std::string human_time(double seconds);
+
 // What of the fleet's boards is assumed and not measured, one line each; for notes under a result.
 std::vector<std::string> board_assumptions(const Fleet& fleet);
 

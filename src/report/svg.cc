@@ -105,14 +105,15 @@ void Svg::text(double x, double y, std::string_view text, std::string_view class
   fmt::format_to(std::back_inserter(out_), " class=\"{}\">{}</text>\n", classes, escaped(text));
 }
 
-void Svg::legend(const std::vector<std::string>& names, double left, double y) {
+void Svg::legend(const std::vector<std::string>& names, double left, double y,
+                 const std::vector<std::size_t>& colours) {
   const double room = width_ - left - 4;
   const std::vector<LegendPlace> places = place_legend(names, room);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (places[i].row < 0) continue;
     const double x = left + places[i].x;
     const double top = y + places[i].row * kLegendRow;
-    rect(x, top, kSwatch, kSwatch, fill_class(i));
+    rect(x, top, kSwatch, kSwatch, fill_class(colours.empty() ? i : colours[i]));
     text(x + kSwatch + 6, top + kSwatch - 1, fitted(names[i], room - kSwatch - 6), "ink");
   }
 }

@@ -28,7 +28,8 @@ class Svg {
             Anchor anchor = Anchor::kStart);
   // Names of series with their colours, in as many rows as they need, from y on. Series whose name
   // is empty have no entry.
-  void legend(const std::vector<std::string>& names, double left, double y);
+  void legend(const std::vector<std::string>& names, double left, double y,
+              const std::vector<std::size_t>& colours = {});
 
   double width() const { return width_; }
   std::string finish() &&;

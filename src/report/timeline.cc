@@ -55,9 +55,23 @@ class Merger {
   bool open_ = false;
 };
 
-constexpr TimeUs kFirstLimitUs = kSecondUs;
+// Limits grow by half: finer steps would leave less room unused, and take longer to find.
+TimeUs next_limit(TimeUs limit) { return limit == 0 ? kSecondUs : limit + limit / 2; }
 
-void add_pieces(Timeline& timeline, const Engine& engine, std::size_t most) {
+// What the pieces take of a timeline's room.
+std::size_t room_of(const std::vector<TimelinePiece>& pieces, std::size_t jobs) {
+  constexpr std::size_t kRoomOfJob = 2;
+  std::size_t room = pieces.size();
+  std::vector<bool> named(jobs);
+  for (const TimelinePiece& piece : pieces) {
+    if (piece.job == kNone || named[piece.job]) continue;
+    named[piece.job] = true;
+    room += kRoomOfJob;
+  }
+  return room;
+}
+
+void add_pieces(Timeline& timeline, const Engine& engine, std::size_t room) {
   const Fleet& fleet = engine.state().fleet();
   std::vector<StayRecord> stays;
   for (const StayRecord& stay : engine.records()->stays()) {
@@ -66,14 +80,15 @@ void add_pieces(Timeline& timeline, const Engine& engine, std::size_t most) {
   std::sort(stays.begin(), stays.end(), [](const StayRecord& a, const StayRecord& b) {
     return a.slice != b.slice ? a.slice < b.slice : a.begin_us < b.begin_us;
   });
-  for (TimeUs limit = 0;; limit = std::max(kFirstLimitUs, 2 * limit)) {
+  for (TimeUs limit = 0;; limit = next_limit(limit)) {
     timeline.pieces.clear();
     Merger merger(engine, limit, timeline.pieces);
     for (const StayRecord& stay : stays) merger.add(stay);
     merger.flush();
     timeline.merged_us = limit;
     // Beyond the run's length nothing more can be merged.
-    if (timeline.pieces.size() <= most || limit > timeline.end_us - timeline.begin_us) return;
+    const bool fits = room_of(timeline.pieces, engine.jobs().jobs.size()) <= room;
+    if (fits || limit > timeline.end_us - timeline.begin_us) return;
   }
 }
 
@@ -92,7 +107,7 @@ std::vector<TimelineLayout> layouts_lasting(const std::vector<TimelineLayout>& a
   return kept;
 }
 
-void add_layouts(Timeline& timeline, const Engine& engine, std::size_t most) {
+void add_layouts(Timeline& timeline, const Engine& engine, std::size_t room) {
   std::vector<TimelineLayout> all;
   for (const LayoutRecord& record : engine.records()->layouts()) {
     if (record.gpu < timeline.gpus)
@@ -100,11 +115,11 @@ void add_layouts(Timeline& timeline, const Engine& engine, std::size_t most) {
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const TimelineLayout& a, const TimelineLayout& b) { return a.gpu < b.gpu; });
-  // As many rows as pieces may be; what is merged there is merged here.
-  for (TimeUs limit = timeline.merged_us;; limit = std::max(kFirstLimitUs, 2 * limit)) {
+  // What is merged of pieces is merged here, too.
+  for (TimeUs limit = timeline.merged_us;; limit = next_limit(limit)) {
     timeline.layouts = layouts_lasting(all, timeline.end_us, limit);
     timeline.merged_us = limit;
-    if (timeline.layouts.size() <= most || limit > timeline.end_us - timeline.begin_us) return;
+    if (timeline.layouts.size() <= room || limit > timeline.end_us - timeline.begin_us) return;
   }
 }
 
@@ -157,14 +172,14 @@ Shade shade_of(const Engine& engine, JobIndex job) {
   return training ? Shade::kTraining : Shade::kInference;
 }
 
-Timeline make_timeline(const Engine& engine, std::size_t most_pieces) {
+Timeline make_timeline(const Engine& engine, std::size_t room) {
   SM_CHECK(engine.records().has_value());
   Timeline timeline;
   timeline.begin_us = engine.begin_us();
   timeline.end_us = std::max(engine.end_us(), engine.begin_us() + 1);
   timeline.gpus = std::min(engine.state().fleet().gpu_count(), Timeline::kMaxGpus);
-  add_pieces(timeline, engine, most_pieces);
-  add_layouts(timeline, engine, most_pieces);
+  add_pieces(timeline, engine, room);
+  add_layouts(timeline, engine, room);
   add_series(timeline, engine);
   return timeline;
 }

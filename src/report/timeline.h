@@ -2,7 +2,7 @@
 // the power and the arrivals beside them. Made from an engine that ran with stays on; long runs are
 // summarised until they fit.
 //
-//   Timeline timeline = make_timeline(engine, 100'000);
+//   Timeline timeline = make_timeline(engine, 300'000);
 //   page.add(timeline_widget(timeline, engine, {"timeline-0", "count/cedf, day 3", ""}));
 //
 // docs/formats/report.md describes what the page holds of it.
@@ -58,9 +58,11 @@ struct Timeline {
   static constexpr std::size_t kMaxBins = 2000;
 };
 
-// Shortest stays are merged until there are at most `most_pieces` pieces, and as many layouts.
-// Deterministic. O((stays + records) * log) time.
-Timeline make_timeline(const Engine& engine, std::size_t most_pieces);
+// The shortest stays are merged until what is left fits into `room`: a piece takes one of it, a job
+// that has one of its own two more, a layout one of as much again. Deterministic. O((stays +
+// records)
+// * log) time.
+Timeline make_timeline(const Engine& engine, std::size_t room);
 
 // The pictures: moving for the page's script, still for readers without one.
 PageWidget timeline_widget(const Timeline& timeline, const Engine& engine, const ChartText& text);

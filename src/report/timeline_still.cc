@@ -169,7 +169,8 @@ void draw_grid(Svg& svg, const Timeline& timeline, const Fleet& fleet, const Ban
 
 void draw_strip(Svg& svg, const Timeline& timeline, const std::vector<double>& values,
                 std::string_view label, std::size_t colour, double top, double height) {
-  const double most = std::max(1e-9, *std::max_element(values.begin(), values.end()));
+  const double highest = *std::max_element(values.begin(), values.end());
+  const double most = highest > 0 ? highest : 1;
   const double span = static_cast<double>(timeline.end_us - timeline.begin_us);
   // About a point for each unit of width: more cannot be seen.
   const std::size_t every = std::max<std::size_t>(1, values.size() / 500);

@@ -143,5 +143,35 @@ TEST(Compare, SaysHowFarTheEnergyIsAboveThePublishedBound) {
   }
 }
 
+TEST(Compare, WatchingARunChangesNothingInIt) {
+  RunSettings watched = settings();
+  watched.engine.records = true;
+  std::atomic<int> seen{0};
+  const auto plain = compare(settings(), kPolicies, 3, day_of, 2);
+  const auto with = compare(watched, kPolicies, 3, day_of, 2, nullptr,
+                            [&](std::size_t, std::size_t, const Engine& engine) {
+                              EXPECT_TRUE(engine.records().has_value());
+                              ++seen;
+                            });
+  ASSERT_TRUE(plain && with);
+  EXPECT_EQ(seen, 9);
+  for (std::size_t p = 0; p < kPolicies.size(); ++p) {
+    for (std::size_t q = 0; q < kQuantities.size(); ++q)
+      EXPECT_EQ(plain->policies[p].estimates[q].mean, with->policies[p].estimates[q].mean);
+  }
+}
+
+TEST(Compare, TheMedianDayIsTheLowerOfTwoAndTheFirstOfEquals) {
+  PolicyResult result;
+  for (const double et : {3., 1., 2., 2.}) {
+    Metrics metrics;
+    metrics.et = et;
+    result.days.push_back(metrics);
+  }
+  EXPECT_EQ(median_day(result), 2u);
+  result.days.resize(1);
+  EXPECT_EQ(median_day(result), 0u);
+}
+
 }  // namespace
 }  // namespace smartmig
