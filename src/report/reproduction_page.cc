@@ -27,6 +27,13 @@ BarChart counts_chart(const Reproduction& reproduction) {
   return chart;
 }
 
+PageTable::Cell ours_cell(const ReproducedRow& row) {
+  const std::string mean = fmt::format("{:.4g}", row.ours);
+  if (!row.low95) return {mean, row.ours};
+  return {mean, fmt::format("{:.4g} to {:.4g}", *row.low95, *row.high95), row.ours, row.low95,
+          row.high95};
+}
+
 PageTable item_table(const Item& item) {
   PageTable table{item.item->name,
                   item.item->source,
@@ -34,11 +41,9 @@ PageTable item_table(const Item& item) {
                   {}};
   const std::vector<std::string> notes = notes_of(item);
   for (const ReproducedRow& row : item.rows) {
-    table.rows.push_back({row.what,
-                          row.unit,
+    table.rows.push_back({row.what, row.unit,
                           row.theirs ? PageTable::Cell(theirs_text(row), *row.theirs) : "-",
-                          {ours_text(row), row.ours, row.low95, row.high95},
-                          verdict_text(row, notes)});
+                          ours_cell(row), verdict_text(row, notes)});
   }
   return table;
 }
@@ -81,7 +86,7 @@ void add_item(Page& page, const Item& item) {
   for (std::size_t i = 0; i < notes.size(); ++i)
     page.paragraph(fmt::format("({}) {}", i + 1, notes[i]));
   add_curves(page, item);
-  for (const std::string& command : commands_of(item)) page.paragraph(command);
+  for (const std::string& command : commands_of(item)) page.paragraph("`" + command + "`");
 }
 
 }  // namespace
@@ -92,7 +97,7 @@ std::string reproduction_page(const Reproduction& reproduction, const PageOrigin
   page.section("All items");
   page.add(counts_chart(reproduction));
   for (const Item& item : reproduction.items) add_item(page, item);
-  page.data("reproduction", to_json(reproduction));
+  page.data("result", to_json(reproduction));
   page.origin(origin);
   return std::move(page).html();
 }

@@ -163,7 +163,8 @@ PageTable points_table(const Sweep& sweep) {
         const auto scaled = [&](const std::optional<double>& value) {
           return value ? std::optional(*value * scale) : std::nullopt;
         };
-        return PageTable::Cell(with_interval(scale, estimate), estimate.mean * scale,
+        return PageTable::Cell(fmt::format("{:.4g}", estimate.mean * scale),
+                               interval_text(scale, estimate), estimate.mean * scale,
                                scaled(estimate.low95), scaled(estimate.high95));
       };
       std::vector<PageTable::Cell> row = {PageTable::Cell(result.policy)};
@@ -204,7 +205,7 @@ std::string sweep_page(const Sweep& sweep, const std::optional<SweepTarget>& tar
   page.section("Every point");
   if (const std::string unfit = unfit_text(sweep); !unfit.empty()) page.paragraph(unfit);
   page.add(points_table(sweep));
-  page.data("sweep", to_json(sweep, target));
+  page.data("result", to_json(sweep, target));
   page.origin(origin);
   return std::move(page).html();
 }

@@ -94,7 +94,7 @@ TEST(SweepReport, ThePageHasTheCurvesTheAnswerAndTheSameNumbers) {
     EXPECT_NE(html.find(sentence), std::string::npos) << sentence;
   for (const char* piece : {"Energy by gpus", "Late jobs by gpus", ">target<", ">knee<"})
     EXPECT_NE(html.find(piece), std::string::npos) << piece;
-  EXPECT_NE(html.find("id=\"sweep\""), std::string::npos);
+  EXPECT_NE(html.find("id=\"result\""), std::string::npos);
 }
 
 }  // namespace

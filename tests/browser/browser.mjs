@@ -32,7 +32,8 @@ export async function open(browser, file, options = {}) {
     if (!own) problems.push('asks for ' + url);
   });
   await page.goto('file://' + file);
-  if (options.javaScriptEnabled !== false)
+  // Not every page has one.
+  if (options.javaScriptEnabled !== false && await page.$('figure.timeline'))
     await page.waitForSelector('figure.timeline[data-ready]', {timeout: 20000});
   return {page, problems, close: () => context.close()};
 }

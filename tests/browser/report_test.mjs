@@ -13,6 +13,8 @@ const axe = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 const compareReport = path.join(out, 'compare', 'report.html');
 const boundReport = path.join(out, 'bound', 'report.html');
 const runReport = path.join(out, 'simulate', 'report.html');
+const sweepReport = path.join(out, 'sweep', 'report.html');
+const reproductionReport = path.join(out, 'reproduction', 'report.html');
 let browser;
 
 before(async () => {
@@ -25,13 +27,17 @@ before(async () => {
       '--policy', 'none/edf', '--policy', 'count/cedf', '--out', path.dirname(boundReport));
   const printed = run(program, 'simulate', '--costs', 'real', '--preemption', 'checkpoint', '--json', '--out', path.dirname(runReport));
   fs.writeFileSync(path.join(out, 'simulate.json'), printed);
+  run(program, 'compare', '--sweep', 'gpus=1..4', '--sweep', 'rate=2,4', '--days', '2', '--policy', 'none/edf', '--policy',
+      'count/cedf', '--target', 'late_pct=10', '--out', path.dirname(sweepReport));
+  run(program, 'reproduce', 'fig2', 'fig4', 'one-gpu', '--quick', '--out', path.dirname(reproductionReport));
   browser = await launch();
 });
 after(() => browser?.close());
 
 const clean = problems => assert.deepEqual(problems, []);
 
-for (const [name, file] of [['compare', compareReport], ['simulate', runReport]]) {
+for (const [name, file] of [
+       ['compare', compareReport], ['simulate', runReport], ['sweep', sweepReport], ['reproduction', reproductionReport]]) {
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ['light', 'dark']) {
       test(`${name}, ${size}, ${colorScheme}: opens cleanly, fits the screen and passes axe`, async () => {
@@ -278,4 +284,23 @@ test('without JavaScript the tables and pictures are there', async () => {
   await page.screenshot({path: path.join(out, 'compare-without-script.png'), fullPage: true});
   clean(problems);
   await close();
+});
+
+test('the numbers of a sweep and of a reproduction are those of their JSON', async () => {
+  const values = (page, table, column) =>
+      page.$$eval(`#table-${table} tbody tr`, (rows, at) => rows.map(row => Number(row.cells[at].dataset.value)), column);
+  const json = file => JSON.parse(fs.readFileSync(file, 'utf8'));
+  const sweep = json(path.join(out, 'sweep', 'sweep.json'));
+  const shown = await open(browser, sweepReport);
+  assert.deepEqual(await values(shown.page, 'sweep', 1), sweep.map(point => point.point.gpus));
+  assert.deepEqual(await values(shown.page, 'sweep', 3), sweep.map(point => point.et.mean));
+  assert.deepEqual(await values(shown.page, 'sweep', 6), sweep.map(point => point.late_pct_with_unfit));
+  clean(shown.problems);
+  await shown.close();
+  const rows = json(path.join(out, 'reproduction', 'reproduction.json')).filter(row => row.item === 'fig4');
+  const beside = await open(browser, reproductionReport);
+  assert.deepEqual(await values(beside.page, 'fig4', 2), rows.map(row => row.theirs));
+  assert.deepEqual(await values(beside.page, 'fig4', 3), rows.map(row => row.ours));
+  clean(beside.problems);
+  await beside.close();
 });
