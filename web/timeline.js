@@ -236,11 +236,11 @@ function addTimelines(figures) {
     views.get(figure)?.draw();
   };
   if (figures.length > 1) {
-    const select = make('select', {id: 'timeline-policy'}, ...figures.map(
+    const select = make('select', {id: 'timeline-choice'}, ...figures.map(
         (figure, i) => make('option', {value: i, textContent: figure.dataset.label})));
     select.onchange = () => choose(figures[select.value]);
     figures[0].before(make('p', {className: 'choose'},
-                           make('label', {htmlFor: 'timeline-policy', textContent: 'Policy '}), select));
+                           make('label', {htmlFor: 'timeline-choice', textContent: 'Timeline of '}), select));
   }
   choose(figures[0]);
 }
