@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "report/run_summary.h"
 #include "report/timeline.h"
 
 namespace smartmig {
@@ -16,8 +17,8 @@ PageWidget widget_of(const Timeline& timeline, const Engine& engine, const Chart
   widget.caption = text.caption;
   if (timeline.merged_us > 0) {
     widget.caption += fmt::format(
-        " There is more than fits: what lasted less than {:g} s is summed with its neighbours.",
-        to_s(timeline.merged_us));
+        " There is more than fits: what lasted less than {} is summed with its neighbours.",
+        human_time(to_s(timeline.merged_us)));
   }
   if (timeline.gpus < engine.state().fleet().gpu_count()) {
     widget.caption +=
