@@ -40,8 +40,8 @@ std::vector<OutputFile> output_files(const Engine& engine, const RunSummary& sum
                                      const ReportContext& context) {
   PolicyPictures pictures;
   pictures.shapes = {summary.policy, 1, shapes_of(engine)};
-  pictures.timeline = timeline_widget(make_timeline(engine, timeline_room(1)), engine,
-                                      {"timeline-0", summary.policy, "The whole run."});
+  pictures.timelines =
+      timeline_widgets(engine, {"timeline-0", summary.policy, "The whole run."}, timeline_room(1));
   std::vector<OutputFile> files = run_files(engine);
   files.push_back({"report.html", run_page(summary, pictures, context)});
   return files;

@@ -10,15 +10,15 @@
 namespace smartmig {
 namespace {
 
-PageWidget draw_day(const Engine& engine, const PolicyResult& result, std::size_t index,
-                    std::size_t day, std::size_t room) {
+std::vector<PageWidget> draw_day(const Engine& engine, const PolicyResult& result,
+                                 std::size_t index, std::size_t day, std::size_t room) {
   ChartText text;
   text.name = fmt::format("timeline-{}", index);
   text.title = result.policy;
   text.caption = result.days.size() == 1 ? fmt::format("ET {}.", readable(result.days[day].et))
                                          : fmt::format("Day {}, the one with the median ET, {}.",
                                                        day, readable(result.days[day].et));
-  return timeline_widget(make_timeline(engine, room), engine, text);
+  return timeline_widgets(engine, text, room);
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ Result<std::vector<PolicyPictures>> ComparisonPictures::finish(const RunSettings
       return;
     }
     const auto drawn = run_day(recorded, policies_[p], **table, day, [&](const Engine& engine) {
-      picture.timeline =
+      picture.timelines =
           draw_day(engine, comparison.policies[p], p, day, timeline_room(policies_.size()));
     });
     if (!drawn) errors[p] = drawn.error();

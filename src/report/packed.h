@@ -1,5 +1,5 @@
 // Columns of whole numbers as text for a page: variable-length bytes, seven bits each and lowest
-// first, packed by gzip and written in base64. web/timeline.js reads them.
+// first, packed by gzip and written in base64. web/timeline_data.js reads them.
 #pragma once
 
 #include <cstdint>

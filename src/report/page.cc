@@ -206,7 +206,13 @@ std::string Page::html() && {
   out += data_;
   const auto add_script = [&](std::string_view text) { put(out, "<script>\n{}</script>\n", text); };
   add_script(shipped_file("report.js"));
-  for (const std::string& kind : kinds_) add_script(shipped_file(kind + ".js"));
+  for (const std::string& kind : kinds_) {
+    // What it is made of comes first.
+    for (const ShippedFile& file : shipped_files()) {
+      if (file.name.starts_with(kind + "_") && file.name.ends_with(".js")) add_script(file.bytes);
+    }
+    add_script(shipped_file(kind + ".js"));
+  }
   out += "</body>\n</html>\n";
   return out;
 }

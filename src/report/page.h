@@ -63,7 +63,7 @@ struct PageOrigin {
 // Something the page's script draws; PageWidget's maker says how (timeline.h).
 struct PageWidget {
   std::string name;   // Unique in the page.
-  std::string kind;   // web/KIND.js takes it.
+  std::string kind;   // web/KIND.js takes it, after web/KIND_*.js.
   std::string label;  // What it is called.
   std::string caption;
   std::string still_svg;  // What is shown where there is no script.

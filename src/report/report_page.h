@@ -18,7 +18,7 @@ namespace smartmig {
 // What a report shows of one policy beyond its numbers.
 struct PolicyPictures {
   PolicyShapes shapes;
-  PageWidget timeline;
+  std::vector<PageWidget> timelines;
 };
 
 // What a report says besides the result.

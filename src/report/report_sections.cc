@@ -12,7 +12,9 @@ void add_picture_sections(Page& page, std::span<const PolicyPictures> pictures,
       "Every GPU is a band, as high as its memory; its slices are the boxes in it, and a job fills "
       "the slice it runs on. Below, on the same clock: the jobs that wait, what all boards draw, "
       "and how many jobs come.");
-  for (const PolicyPictures& policy : pictures) page.add(policy.timeline);
+  for (const PolicyPictures& policy : pictures) {
+    for (const PageWidget& timeline : policy.timelines) page.add(timeline);
+  }
 
   page.section("Tardiness");
   page.add(tardiness_chart(shapes));

@@ -74,8 +74,11 @@ std::size_t room_of(const std::vector<TimelinePiece>& pieces, std::size_t jobs) 
 void add_pieces(Timeline& timeline, const Engine& engine, std::size_t room) {
   const Fleet& fleet = engine.state().fleet();
   std::vector<StayRecord> stays;
-  for (const StayRecord& stay : engine.records()->stays()) {
-    if (fleet.gpu_of(stay.slice) < timeline.gpus) stays.push_back(stay);
+  for (StayRecord stay : engine.records()->stays()) {
+    stay.begin_us = std::max(stay.begin_us, timeline.begin_us);
+    stay.end_us = std::min(stay.end_us, timeline.end_us);
+    const bool shown = stay.begin_us < stay.end_us && fleet.gpu_of(stay.slice) < timeline.gpus;
+    if (shown) stays.push_back(stay);
   }
   std::sort(stays.begin(), stays.end(), [](const StayRecord& a, const StayRecord& b) {
     return a.slice != b.slice ? a.slice < b.slice : a.begin_us < b.begin_us;
@@ -100,7 +103,7 @@ std::vector<TimelineLayout> layouts_lasting(const std::vector<TimelineLayout>& a
     const bool last = i + 1 == all.size() || all[i + 1].gpu != all[i].gpu;
     const TimeUs length = (last ? end_us : all[i + 1].begin_us) - all[i].begin_us;
     const bool first = kept.empty() || kept.back().gpu != all[i].gpu;
-    if (!first && (length < limit || length == 0)) continue;
+    if (length == 0 || (!first && length < limit)) continue;
     const bool same = !first && kept.back().ready == all[i].ready && kept.back().up == all[i].up;
     if (!same) kept.push_back(all[i]);
   }
@@ -110,8 +113,9 @@ std::vector<TimelineLayout> layouts_lasting(const std::vector<TimelineLayout>& a
 void add_layouts(Timeline& timeline, const Engine& engine, std::size_t room) {
   std::vector<TimelineLayout> all;
   for (const LayoutRecord& record : engine.records()->layouts()) {
-    if (record.gpu < timeline.gpus)
-      all.push_back({record.at_us, record.gpu, record.ready, record.up});
+    if (record.gpu >= timeline.gpus || record.at_us >= timeline.end_us) continue;
+    // What was there before is there from the begin on; of several the last lasts.
+    all.push_back({std::max(record.at_us, timeline.begin_us), record.gpu, record.ready, record.up});
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const TimelineLayout& a, const TimelineLayout& b) { return a.gpu < b.gpu; });
@@ -172,11 +176,13 @@ Shade shade_of(const Engine& engine, JobIndex job) {
   return training ? Shade::kTraining : Shade::kInference;
 }
 
-Timeline make_timeline(const Engine& engine, std::size_t room) {
+Timeline make_timeline(const Engine& engine, std::size_t room,
+                       const std::optional<TimeSpan>& part) {
   SM_CHECK(engine.records().has_value());
   Timeline timeline;
-  timeline.begin_us = engine.begin_us();
-  timeline.end_us = std::max(engine.end_us(), engine.begin_us() + 1);
+  timeline.begin_us = part ? part->begin_us : engine.begin_us();
+  timeline.end_us = part ? part->end_us : engine.end_us();
+  timeline.end_us = std::max(timeline.end_us, timeline.begin_us + 1);
   timeline.gpus = std::min(engine.state().fleet().gpu_count(), Timeline::kMaxGpus);
   add_pieces(timeline, engine, room);
   add_layouts(timeline, engine, room);

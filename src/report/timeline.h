@@ -2,12 +2,13 @@
 // the power and the arrivals beside them. Made from an engine that ran with stays on; long runs are
 // summarised until they fit.
 //
-//   Timeline timeline = make_timeline(engine, 300'000);
-//   page.add(timeline_widget(timeline, engine, {"timeline-0", "count/cedf, day 3", ""}));
+//   for (const PageWidget& widget : timeline_widgets(engine, {"timeline-0", "count/cedf"}, room))
+//     page.add(widget);
 //
 // docs/formats/report.md describes what the page holds of it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct TimelineLayout {
   bool up = true;
 };
 
+struct TimeSpan {
+  TimeUs begin_us = 0;
+  TimeUs end_us = 0;
+};
+
 struct Timeline {
   TimeUs begin_us = 0;
   TimeUs end_us = 0;
@@ -61,11 +67,18 @@ struct Timeline {
 // The shortest stays are merged until what is left fits into `room`: a piece takes one of it, a job
 // that has one of its own two more, a layout one of as much again. Deterministic. O((stays +
 // records)
-// * log) time.
-Timeline make_timeline(const Engine& engine, std::size_t room);
+// * log) time. With `part`, which lies within the run, of that alone.
+Timeline make_timeline(const Engine& engine, std::size_t room,
+                       const std::optional<TimeSpan>& part = {});
 
-// The pictures: moving for the page's script, still for readers without one.
-PageWidget timeline_widget(const Timeline& timeline, const Engine& engine, const ChartText& text);
+// The pictures of a run, moving for the page's script and still for readers without one. A run of
+// days that does not fit as it is has two: the whole, summarised, and one of its days.
+std::vector<PageWidget> timeline_widgets(const Engine& engine, const ChartText& text,
+                                         std::size_t room);
+// Of the days of the submit times' clock on which jobs came: the one whose jobs' mean tardiness is
+// the median (the lower of two; of equal ones the first).
+TimeUs median_clock_day(const Engine& engine);
+
 std::string timeline_data(const Timeline& timeline, const Engine& engine);
 std::string timeline_still(const Timeline& timeline, const Engine& engine, const ChartText& text);
 

@@ -179,24 +179,4 @@ std::string timeline_data(const Timeline& timeline, const Engine& engine) {
   return json.dump();
 }
 
-PageWidget timeline_widget(const Timeline& timeline, const Engine& engine, const ChartText& text) {
-  PageWidget widget;
-  widget.name = text.name;
-  widget.kind = "timeline";
-  widget.label = text.title;
-  widget.caption = text.caption;
-  if (timeline.merged_us > 0) {
-    widget.caption += fmt::format(
-        " There is more than fits: what lasted less than {:g} s is summed with its neighbours.",
-        to_s(timeline.merged_us));
-  }
-  if (timeline.gpus < engine.state().fleet().gpu_count()) {
-    widget.caption +=
-        fmt::format(" The first {} of {} GPUs.", timeline.gpus, engine.state().fleet().gpu_count());
-  }
-  widget.still_svg = timeline_still(timeline, engine, text);
-  widget.data = timeline_data(timeline, engine);
-  return widget;
-}
-
 }  // namespace smartmig

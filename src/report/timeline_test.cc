@@ -100,6 +100,68 @@ TEST(Timeline, PowerIsTheRunsEnergyAndTheQueueIsWhatWaits) {
   EXPECT_NEAR(waited_s / expected_s, 1, 1e-9);
 }
 
+TEST(Timeline, APartHasWhatTheWholeHasThen) {
+  const Ran ran(300);
+  const Timeline whole = make_timeline(ran.engine, 1'000'000);
+  const TimeSpan span = {whole.begin_us + 20 * kMinuteUs, whole.begin_us + 50 * kMinuteUs};
+  const Timeline part = make_timeline(ran.engine, 1'000'000, span);
+  TimeUs expected = 0;
+  for (const TimelinePiece& piece : whole.pieces) {
+    const TimeUs begin = std::max(piece.begin_us, span.begin_us);
+    expected += std::max<TimeUs>(0, std::min(piece.end_us, span.end_us) - begin);
+  }
+  EXPECT_EQ(busy_us(part), expected);
+  EXPECT_GT(expected, 0);
+  // A GPU has from the begin on what it had then.
+  for (GpuIndex gpu = 0; gpu < 2; ++gpu) {
+    SlotSet then = 0;
+    for (const TimelineLayout& layout : whole.layouts)
+      if (layout.gpu == gpu && layout.begin_us <= span.begin_us) then = layout.ready;
+    const auto first =
+        std::find_if(part.layouts.begin(), part.layouts.end(),
+                     [&](const TimelineLayout& layout) { return layout.gpu == gpu; });
+    ASSERT_NE(first, part.layouts.end());
+    EXPECT_EQ(first->begin_us, span.begin_us);
+    EXPECT_EQ(first->ready, then);
+  }
+  // Bins of the part are bins of the whole: both begin on a round time of the run.
+  ASSERT_EQ(part.bin_us % kSecondUs, 0);
+  double part_j = 0;
+  for (const double watts : part.power_w) part_j += watts * to_s(part.bin_us);
+  double whole_j = 0;
+  for (std::size_t bin = 0; bin < whole.power_w.size(); ++bin) {
+    const TimeUs begin = whole.begin_us + static_cast<TimeUs>(bin) * whole.bin_us;
+    if (begin >= span.begin_us && begin < span.end_us)
+      whole_j += whole.power_w[bin] * to_s(whole.bin_us);
+  }
+  EXPECT_NEAR(part_j / whole_j, 1, 1e-9);
+}
+
+TEST(Timeline, ALongRunThatDoesNotFitShowsADayOfItToo) {
+  const Ran ran(300);
+  EXPECT_EQ(timeline_widgets(ran.engine, {"t", "run"}, 1'000'000).size(), 1u);
+  EXPECT_EQ(timeline_widgets(ran.engine, {"t", "run"}, 300).size(), 1u) << "shorter than two days";
+
+  // A job at noon of each of five days: on time, 3 h late, 1 h late, 5 h late, 2 h late.
+  JobTable table;
+  int day = 0;
+  for (const TimeUs late_h : {0, 3, 1, 5, 2}) {
+    Job job;
+    job.submit_us = day++ * kDayUs + 12 * kHourUs;
+    job.time_us.fill(6 * kHourUs);
+    job.deadline_us = job.submit_us + (6 - late_h) * kHourUs;
+    table.jobs.push_back(job);
+  }
+  table.nominal_days = 5;
+  Engine engine(ran.fleet, table, *make_policy("none/edf", ran.fleet), Ran::options());
+  ASSERT_TRUE(engine.run());
+  EXPECT_EQ(median_clock_day(engine), 4);
+  EXPECT_EQ(timeline_widgets(engine, {"t", "run"}, 1'000).size(), 1u) << "it fits";
+  const auto widgets = timeline_widgets(engine, {"t", "run"}, 10);
+  ASSERT_EQ(widgets.size(), 2u);
+  EXPECT_EQ(widgets[1].label, "run, day 4 of the run");
+}
+
 TEST(Timeline, TheStillPictureStaysSmall) {
   const Ran ran(2000);
   const Timeline timeline = make_timeline(ran.engine, 1'000'000);

@@ -15,7 +15,7 @@ await page.evaluate(() => {
   document.querySelector('footer').hidden = true;
   document.querySelector('nav').hidden = true;
 });
-const select = page.getByLabel('Policy');
+const select = page.getByLabel('Timeline of', {exact: true});
 await select.selectOption({label: (await select.locator('option').allTextContents()).at(-1)});
 await page.waitForFunction(() => document.querySelector('figure.timeline:not([hidden])').dataset.ready);
 const figure = page.locator('figure.timeline:visible');

@@ -166,7 +166,7 @@ test('a tap on a phone names the job', async () => {
 
 test('each policy has its timeline', async () => {
   const {page, problems, close} = await open(browser, compareReport);
-  const select = page.getByLabel('Policy');
+  const select = page.getByLabel('Timeline of', {exact: true});
   for (const label of await select.locator('option').allTextContents()) {
     await select.selectOption({label});
     const figure = page.locator('figure.timeline:visible');
