@@ -40,6 +40,19 @@ Result<PreparedComparison> prepare(const CompareOptions& options) {
   return prepared;
 }
 
+Result<PreparedComparison> prepare_words(const std::string& words, int threads) {
+  CLI::App app;
+  CompareOptions options;
+  add_compare_options(app, options);
+  options.run.threads = threads;
+  try {
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    return fail("{}: {}", words, error.what());
+  }
+  return prepare(options);
+}
+
 Result<Comparison> run(const PreparedComparison& prepared, const std::string& what,
                        const CompareWatch& watch) {
   const RunSettings& settings = prepared.setup->settings;

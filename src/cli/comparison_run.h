@@ -36,6 +36,9 @@ struct PreparedComparison {
 // Errors are bad input.
 Result<PreparedComparison> prepare(const CompareOptions& options);
 
+// The same from the words behind `smartmig compare`, with blanks between them.
+Result<PreparedComparison> prepare_words(const std::string& words, int threads);
+
 // `what` names the progress line; `watch`, if any, sees every run.
 Result<Comparison> run(const PreparedComparison& prepared, const std::string& what,
                        const CompareWatch& watch = {});

@@ -27,16 +27,7 @@ struct ReproduceOptions {
 
 // `smartmig compare WORDS`, but for the printing.
 Result<Comparison> compare_words(const std::string& words, int threads, const std::string& what) {
-  CLI::App app;
-  CompareOptions options;
-  add_compare_options(app, options);
-  options.run.threads = threads;
-  try {
-    app.parse(words);
-  } catch (const CLI::ParseError& error) {
-    return fail("{}: {}", words, error.what());
-  }
-  const auto prepared = prepare(options);
+  const auto prepared = prepare_words(words, threads);
   if (!prepared) return pass_on(prepared);
   return run(*prepared, what);
 }
