@@ -125,6 +125,28 @@ def decision_rows(build, times, quick):
     return rows
 
 
+def report_rows(program, times, quick):
+    """The size of reports, and how long Chromium takes to open one."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "report.html")
+
+        def size_row(*options):
+            out = subprocess.run([program, "simulate", "--seed", "1", "--rate", "49", "--fleet", "20xA100-40GB", "--json", "--out",
+                                  folder, *options], check=True, capture_output=True, text=True).stdout
+            jobs = json.loads(out)["jobs"]
+            limit = 3 if jobs < 100_000 else 10
+            return (f"report of a run of {jobs:,} jobs on 20 GPUs, MB", f"{os.path.getsize(report) / 1e6:.2f}",
+                    f"under {limit}", None)
+
+        rows = [size_row()]
+        opened = run("node", os.path.join(os.path.dirname(__file__), "../tests/browser/load_time.mjs"), report, str(times))
+        rows.append(("the same, opened in Chromium, s", spread(opened["loaded_s"]), "under 1", None))
+        rows.append(("the same, until its timeline is drawn, s", spread(opened["drawn_s"]), "under 1", None))
+        if not quick:
+            rows.append(size_row("--days", "100", "--policy", "static:4-2-1*20/first-fit", "--preemption", "none"))
+        return rows
+
+
 def main():
     build = sys.argv[1]
     quick = "--quick" in sys.argv
@@ -174,6 +196,8 @@ def main():
 
     for rows_of in (environment_rows, training_rows, decision_rows):
         rows += rows_of(build, times, quick)
+
+    rows += report_rows(program, times, quick)
 
     print("# Measured speed and memory\n")
     print("Made by `script/bench`; do not edit. One core unless said; median of several runs (least to most).\n")

@@ -18,6 +18,8 @@ bool is_gzip(std::string_view bytes) {
   return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
 }
 
+}  // namespace
+
 std::string gzip(std::string_view bytes) {
   z_stream stream{};
   // 15 + 16: the largest window, with a gzip header. No name and no time in it: the same bytes
@@ -40,8 +42,6 @@ std::string gzip(std::string_view bytes) {
   deflateEnd(&stream);
   return out;
 }
-
-}  // namespace
 
 Result<std::string> gunzip(std::string bytes, std::string_view name) {
   if (!is_gzip(bytes)) return bytes;

@@ -13,6 +13,9 @@ namespace smartmig {
 // The unpacked bytes. Errors: absent, unreadable, a folder, or a gzip that is truncated or damaged.
 Result<std::string> read_file(const std::string& path);
 
+// Packs; the same bytes give the same bytes.
+std::string gzip(std::string_view bytes);
+
 // Unpacks `bytes` if they are gzip, else returns them as they are; `name` is for the error line.
 Result<std::string> gunzip(std::string bytes, std::string_view name);
 

@@ -1,5 +1,5 @@
-// The files of data/, compiled into the program so that it finds its defaults wherever it is
-// installed.
+// The files of data/ and web/, compiled into the program so that it finds its defaults, and what
+// its pages are made of, wherever it is installed.
 #pragma once
 
 #include <span>

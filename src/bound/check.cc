@@ -33,7 +33,7 @@ struct Draw {
 double own_watts(const Job& job, const SliceKind& kind, const BoardPower& power) {
   if (job.profile != kNoProfile) {
     const double measured = Catalogue::shipped().profiles()[job.profile].watts[kind.size];
-    if (measured > 0) return measured;
+    if (measured > 0) return measured * power.job_scale;
   }
   return power.busy_w[kind.compute] - power.busy_w[0];
 }

@@ -20,7 +20,7 @@ struct EnergyFloor {
 double watts_of(const Job& job, const SliceKind& kind, const BoardPower& power) {
   const double own =
       job.profile == kNoProfile ? 0 : Catalogue::shipped().profiles()[job.profile].watts[kind.size];
-  return own > 0 ? own : power.busy_w[kind.compute] - power.busy_w[0];
+  return own > 0 ? own * power.job_scale : power.busy_w[kind.compute] - power.busy_w[0];
 }
 
 EnergyFloor energy_floor(const BoundInput& input, std::uint8_t board_index) {

@@ -147,7 +147,7 @@ void add_bound(CLI::App& app, Action& action) {
   command->add_option("--program-step", options->program_step_s,
                       "Its step of time in seconds, which is its error; 0: 60 steps (0)");
   add_run_options(*command, options->run);
-  for (const char* unused : {"--preemption", "--estimate-error"})
+  for (const char* unused : {"--preemption", "--cost-scale", "--estimate-error", "--tariff"})
     command->get_option(unused)->description("Taken as elsewhere; the bounds hold for all");
   command->remove_option(command->get_option("--out"));
   command->callback([options, &action] { action = [options] { return run_bound(*options); }; });

@@ -30,15 +30,17 @@ int parse_and_run(int argc, char** argv) {
   app.set_version_flag("--version", "smartmig " SMARTMIG_VERSION);
   app.require_subcommand(1);
   app.get_formatter()->column_width(32);
+  const Invocation invocation{{argv + 1, argv + argc}, SMARTMIG_VERSION};
   Action action;
   add_gpus(app, action);
   add_workload(app, action);
-  add_simulate(app, action);
-  add_compare(app, action);
+  add_simulate(app, action, invocation);
+  add_compare(app, action, invocation);
   add_search_static(app, action);
   add_bound(app, action);
   add_train(app, action);
   add_evaluate(app, action);
+  add_reproduce(app, action, invocation);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

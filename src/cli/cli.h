@@ -5,6 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 
+#include "cli/invocation.h"
+
 namespace smartmig {
 
 // Exit status: 0 done, 1 failed, 2 bad input (one line on standard error, nothing written).
@@ -15,12 +17,15 @@ using Action = std::function<int()>;
 
 void add_gpus(CLI::App& app, Action& action);
 void add_workload(CLI::App& app, Action& action);
-void add_simulate(CLI::App& app, Action& action);
-void add_compare(CLI::App& app, Action& action);
+// Those that write reports say in them how they were called; `invocation` must live as long as the
+// action.
+void add_simulate(CLI::App& app, Action& action, const Invocation& invocation);
+void add_compare(CLI::App& app, Action& action, const Invocation& invocation);
 void add_search_static(CLI::App& app, Action& action);
 void add_bound(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
+void add_reproduce(CLI::App& app, Action& action, const Invocation& invocation);
 
 // Prints "smartmig: MESSAGE" on standard error and returns 2, or 1 where the input was good and the
 // run failed.

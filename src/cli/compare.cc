@@ -1,82 +1,140 @@
-// `smartmig compare`: several policies on the same days.
+// `smartmig compare`: several policies on the same days, or at each point of a grid.
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
-#include "cli/run_options.h"
+#include "cli/comparison_run.h"
+#include "cli/report_options.h"
+#include "cli/sweep_run.h"
 #include "policy/registry.h"
 #include "report/comparison.h"
-#include "study/published.h"
+#include "report/comparison_pictures.h"
+#include "report/sweep_page.h"
+#include "report/sweep_report.h"
 
 namespace smartmig {
 namespace {
 
-struct CompareOptions {
-  RunOptions run;
-  std::vector<std::string> policies;
-  bool split_days = false;
-  bool bound = false;
+struct Options {
+  CompareOptions compare;
+  SweepOptions sweep;
+  ReportOptions report;
 };
 
-int run_compare(const CompareOptions& options) {
-  const auto setup = read_setup(options.run);
-  if (!setup) return bad_input(setup.error().message);
-  const Fleet& fleet = (*setup)->fleet;
-  const auto specs = options.policies.empty() ? default_policies(fleet) : options.policies;
-  const auto policies = make_policies((*setup)->settings, specs);
-  if (!policies) return bad_input(policies.error().message);
-  const auto days = read_days(options.run, options.split_days);
-  if (!days) return bad_input(days.error().message);
-  auto folder = open_out(options.run);
-  if (!folder) return bad_input(folder.error().message);
+// A folder, and what the report in it says of the command.
+struct Output {
+  OutputFolder folder;
+  ReportContext context;
+};
+// Nothing where no folder is asked for. Errors are bad input.
+Result<std::optional<Output>> open_output(const Options& options,
+                                          const PreparedComparison& prepared,
+                                          const Invocation& invocation) {
+  const RunOptions& run = options.compare.run;
+  if (run.out.empty()) return std::optional<Output>();
+  auto context = read_report_context(options.report, run, *prepared.setup, prepared.days.trace,
+                                     prepared.specs, invocation);
+  if (!context) return pass_on(context);
+  auto folder = open_out(run);
+  if (!folder) return pass_on(folder);
+  return std::optional<Output>(Output{std::move(**folder), std::move(*context)});
+}
 
-  Result<Comparison> comparison = [&] {
-    Progress progress("compare", days->count * policies->size());
-    return compare((*setup)->settings, *policies, days->count, days->day, options.run.threads,
-                   &progress);
-  }();
+Result<void> write_output(Output& output, ComparisonPictures&& taken, const RunOptions& run,
+                          const PreparedComparison& prepared, const Comparison& comparison) {
+  const auto pictures =
+      std::move(taken).finish(prepared.setup->settings, comparison, prepared.days.day, run.threads);
+  if (!pictures) return pass_on(pictures);
+  std::vector<OutputFile> files = comparison_files(comparison);
+  files.push_back(
+      {"report.html", comparison_page(comparison, run.energy_weight, *pictures, output.context)});
+  return output.folder.write(files);
+}
+
+int run_compare(const Options& options, const Invocation& invocation) {
+  const RunOptions& run_options = options.compare.run;
+  const auto prepared = prepare(options.compare);
+  if (!prepared) return bad_input(prepared.error().message);
+  auto output = open_output(options, *prepared, invocation);
+  if (!output) return bad_input(output.error().message);
+  std::optional<ComparisonPictures> pictures;
+  if (*output) {
+    pictures.emplace(prepared->policies, prepared->days.count);
+    prepared->setup->settings.engine.records = true;
+  }
+  const auto comparison = run(*prepared, "compare", pictures ? pictures->watch() : CompareWatch());
   if (!comparison) return failed(comparison.error().message);
-  if (options.bound) {
-    Progress progress("compare: days bounded", days->count);
-    auto bounds =
-        bound_days((*setup)->settings, days->count, days->day, options.run.threads, &progress);
-    if (!bounds) return failed(bounds.error().message);
-    add_bounds(*comparison, std::move(*bounds), (*setup)->settings.engine.seed);
+  if (*output) {
+    const auto written =
+        write_output(**output, std::move(*pictures), run_options, *prepared, *comparison);
+    if (!written) return failed(written.error().message);
   }
-  if (*folder) {
-    if (const auto written = (*folder)->write(comparison_files(*comparison)); !written)
-      return failed(written.error().message);
-  }
-  if (options.run.json) {
+  if (run_options.json) {
     fmt::print("{}\n", to_json(*comparison).dump(2));
   } else {
-    fmt::print("{}{}", to_text(*comparison, options.run.energy_weight),
-               describe_setting(options.run, **setup, days->trace));
+    fmt::print("{}{}", to_text(*comparison, run_options.energy_weight),
+               describe_setting(run_options, *prepared->setup, prepared->days.trace));
   }
   return 0;
 }
 
+int run_sweep(const Options& options, const Invocation& invocation) {
+  const auto prepared = prepare(options.compare, options.sweep);
+  if (!prepared) return bad_input(prepared.error().message);
+  const auto first = prepare(prepared->points.front());
+  if (!first) return bad_input(first.error().message);
+  auto output = open_output(options, *first, invocation);
+  if (!output) return bad_input(output.error().message);
+  const auto sweep = run(*prepared);
+  if (!sweep) return failed(sweep.error().message);
+  if (*output) {
+    std::vector<OutputFile> files = sweep_files(*sweep, prepared->target);
+    files.push_back(
+        {"report.html", sweep_page(*sweep, prepared->target, (*output)->context.origin)});
+    if (const auto written = (*output)->folder.write(files); !written)
+      return failed(written.error().message);
+  }
+  if (options.compare.run.json) {
+    fmt::print("{}\n", to_json(*sweep, prepared->target).dump(2));
+  } else {
+    const std::string setting =
+        describe_setting(prepared->points.front().run, *first->setup, first->days.trace);
+    fmt::print("{}At the first point: {}", to_text(*sweep, prepared->target), setting);
+  }
+  return 0;
+}
+
+int run_either(const Options& options, const Invocation& invocation) {
+  const bool curve = !options.report.learning_curve.empty();
+  if (curve && options.compare.run.out.empty())
+    return bad_input("--learning-curve: is for the report, expected --out as well");
+  if (options.sweep.axes.empty()) {
+    if (!options.sweep.target.empty())
+      return bad_input("--target: needs --sweep gpus=..., which it chooses from");
+    return run_compare(options, invocation);
+  }
+  if (curve) return bad_input("--learning-curve: is for one comparison, expected no --sweep");
+  return run_sweep(options, invocation);
+}
+
 }  // namespace
 
-void add_compare(CLI::App& app, Action& action) {
+void add_compare(CLI::App& app, Action& action, const Invocation& invocation) {
   CLI::App* command =
       app.add_subcommand("compare", "Several policies on the same days, with intervals");
-  const auto options = std::make_shared<CompareOptions>();
-  // One value each, so that nothing after it is taken for another policy.
-  command
-      ->add_option("--policy", options->policies,
-                   "What decides, see below; repeat it, the first is what the others are compared "
-                   "with (a set of well-known ones)")
-      ->allow_extra_args(false);
-  add_run_options(*command, options->run);
-  add_day_options(*command, options->run, options->split_days);
-  command->add_flag("--bound", options->bound,
-                    "Say how far each policy is above the certified bound (seconds a day)");
-  command->get_option("--out")->description("A folder for compare.csv, compare.json and days.csv");
+  const auto options = std::make_shared<Options>();
+  add_compare_options(*command, options->compare);
+  add_sweep_options(*command, options->sweep);
+  command->get_option("--out")->description(
+      "A folder for report.html, compare.csv, compare.json and days.csv, or sweep.csv and "
+      "sweep.json");
+  add_report_options(*command, options->report);
   command->footer(describe_policies());
-  command->callback([options, &action] { action = [options] { return run_compare(*options); }; });
+  command->callback([options, &action, &invocation] {
+    action = [options, &invocation] { return run_either(*options, invocation); };
+  });
 }
 
 }  // namespace smartmig

@@ -10,6 +10,7 @@ namespace smartmig {
 namespace {
 
 constexpr double kMaxSigma = 10;
+constexpr double kMaxScale = 1000;
 constexpr int kMaxThreads = 1024;
 constexpr int kMaxDays = static_cast<int>(kTrainingDays);
 
@@ -21,6 +22,14 @@ Result<void> check_numbers(const RunOptions& options) {
   if (!(options.energy_weight >= 0 && options.energy_weight <= 1e9)) {
     return fail("--energy-weight: found {}, expected a number from 0 to 1e9",
                 options.energy_weight);
+  }
+  if (!(options.cost_scale >= 0 && options.cost_scale <= kMaxScale)) {
+    return fail("--cost-scale: found {}, expected a number from 0 to {}", options.cost_scale,
+                kMaxScale);
+  }
+  if (!(options.power_scale > 0 && options.power_scale <= kMaxScale)) {
+    return fail("--power-scale: found {}, expected a number above 0, at most {}",
+                options.power_scale, kMaxScale);
   }
   if (options.threads < 0 || options.threads > kMaxThreads) {
     return fail("--threads: found {}, expected 0 (one for each core) to {}", options.threads,
@@ -54,6 +63,9 @@ void add_run_options(CLI::App& app, RunOptions& options) {
                  "GPUs: 8xA100-40GB, 4xA100-40GB+4xH100-80GB, or a file (8xA100-40GB)");
   app.add_option("--costs", options.costs,
                  "What moves cost: free, paper, real, or a file (paper workload: free; else real)");
+  app.add_option("--cost-scale", options.cost_scale,
+                 "Times every time that a move takes: slices, checkpoints, off deadlines (1)");
+  app.add_option("--power-scale", options.power_scale, "Times every board's power (1)");
   app.add_option("--preemption", options.preemption,
                  "free, checkpoint or none (paper workload: free; else checkpoint)");
   app.add_option("--estimate-error", options.estimate_error,
@@ -61,6 +73,8 @@ void add_run_options(CLI::App& app, RunOptions& options) {
   app.add_option("--energy-weight", options.energy_weight,
                  "a of ET = (a*E + T)/(a + 1), in W*min and minutes (2e-7)");
   app.add_option("--events", options.events, "GPUs that fail and return: time_s,gpu,event");
+  app.add_option("--tariff", options.tariff,
+                 "What energy costs: hour,price_per_kwh[,g_co2_per_kwh], 24 rows");
   app.add_option("--threads", options.threads, "0: one for each core (0)");
   app.add_option("--out", options.out, "A folder for the result's files");
   app.add_flag("--json", options.json, "Print JSON (seconds, joules; et in the papers' units)");
@@ -76,7 +90,8 @@ Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options) {
   if (const auto checked = check_numbers(options); !checked) return pass_on(checked);
   auto fleet = Fleet::parse(options.fleet);
   if (!fleet) return pass_on(fleet);
-  auto setup = std::make_unique<RunSetup>(std::move(*fleet));
+  auto setup = std::make_unique<RunSetup>(
+      options.power_scale == 1 ? std::move(*fleet) : fleet->with_power_scaled(options.power_scale));
   const bool paper = options.workload.is_paper_generator();
   const auto costs = Costs::parse(options.costs.value_or(paper ? "free" : "real"));
   if (!costs) return pass_on(costs);
@@ -84,7 +99,7 @@ Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options) {
       parse_preemption(options.preemption.value_or(paper ? "free" : "checkpoint"));
   if (!preemption) return pass_on(preemption);
   EngineOptions& engine = setup->settings.engine;
-  engine.costs = *costs;
+  engine.costs = costs->scaled(options.cost_scale);
   engine.preemption = *preemption;
   engine.estimate_sigma = options.estimate_error;
   engine.seed = options.workload.seed;
@@ -93,6 +108,11 @@ Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options) {
     auto events = read_gpu_events(options.events, setup->fleet);
     if (!events) return pass_on(events);
     engine.events = std::move(*events);
+  }
+  if (!options.tariff.empty()) {
+    auto tariff = read_tariff(options.tariff);
+    if (!tariff) return pass_on(tariff);
+    setup->settings.tariff = std::move(*tariff);
   }
   return setup;
 }
@@ -135,23 +155,29 @@ Result<StudyDays> read_days(const RunOptions& options, bool split) {
 
 std::string describe_workload(const WorkloadOptions& options) {
   if (!options.jobs.empty()) return options.jobs;
-  const std::string speeds = options.speeds.value_or("paper") == "linear" ? ", linear speeds" : "";
-  const std::string deadlines = options.deadlines ? ", deadlines " + *options.deadlines : "";
-  if (options.workload.value_or("paper") == "paper-fixed") {
-    return fmt::format("paper-fixed, {:g} jobs a minute{}{}", options.rate.value_or(8), speeds,
-                       deadlines);
-  }
-  return fmt::format("paper, rate {:g}, {} day{}{}{}{}", options.rate.value_or(20), options.days,
+  std::string rest;
+  if (options.speeds.value_or("paper") == "linear") rest += ", linear speeds";
+  if (options.job_times.value_or("paper") != "paper") rest += ", times " + *options.job_times;
+  if (options.deadlines) rest += ", deadlines " + *options.deadlines;
+  if (options.workload.value_or("paper") == "paper-fixed")
+    return fmt::format("paper-fixed, {:g} jobs a minute{}", options.rate.value_or(8), rest);
+  return fmt::format("paper, rate {:g}, {} day{}{}{}", options.rate.value_or(20), options.days,
                      options.days == 1 ? "" : "s", options.curve ? ", curve " + *options.curve : "",
-                     speeds, deadlines);
+                     rest);
+}
+
+std::string describe_fleet(const RunOptions& options, const Fleet& fleet) {
+  if (options.power_scale == 1) return fleet.name();
+  return fmt::format("{} at {:g} times the power", fleet.name(), options.power_scale);
 }
 
 std::string describe_setting(const RunOptions& options, const RunSetup& setup,
                              const std::optional<TraceReport>& trace) {
   const EngineOptions& engine = setup.settings.engine;
-  std::string text = fmt::format(
-      "{}, seed {}; fleet {}, costs {}, preemption {}.\n", describe_workload(options.workload),
-      options.workload.seed, setup.fleet.name(), engine.costs.name, to_string(engine.preemption));
+  std::string text = fmt::format("{}, seed {}; fleet {}, costs {}, preemption {}.\n",
+                                 describe_workload(options.workload), options.workload.seed,
+                                 describe_fleet(options, setup.fleet), engine.costs.name,
+                                 to_string(engine.preemption));
   if (trace) {
     text += fmt::format("Real in the trace: {}. Synthesised: {}.\n", join(trace->real, ", "),
                         join(trace->synthesised, ", "));

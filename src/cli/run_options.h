@@ -20,10 +20,13 @@ struct RunOptions {
   std::string fleet = "8xA100-40GB";
   std::optional<std::string> costs;       // Default: by the workload, see below.
   std::optional<std::string> preemption;  // The same.
+  double cost_scale = 1;
+  double power_scale = 1;
   double estimate_error = 0;
   double energy_weight = 2e-7;
   int threads = 0;  // 0: one for each core.
   std::string events;
+  std::string tariff;
   std::string out;
   bool json = false;
 };
@@ -63,6 +66,8 @@ Result<StudyDays> read_days(const RunOptions& options, bool split_days);
 
 // "paper, rate 20, 1 day" or the file's name.
 std::string describe_workload(const WorkloadOptions& options);
+// "8xA100-40GB", and at what power if not its own.
+std::string describe_fleet(const RunOptions& options, const Fleet& fleet);
 // What a reader must know under a table of results: the setting, and what was made up.
 std::string describe_setting(const RunOptions& options, const RunSetup& setup,
                              const std::optional<TraceReport>& trace);

@@ -76,5 +76,20 @@ TEST(RunOptions, SplittingIsForFiles) {
   EXPECT_TRUE(days.error().message.starts_with("--split-days"));
 }
 
+TEST(RunOptions, ScalesOfPowerAndCostsReachTheRun) {
+  RunOptions options;
+  options.costs = "paper";
+  options.cost_scale = 10;
+  options.power_scale = .5;
+  const auto setup = read_setup(options);
+  ASSERT_TRUE(setup) << setup.error().message;
+  EXPECT_EQ((*setup)->settings.engine.costs.deadline_cut_us, 40 * kSecondUs);
+  EXPECT_DOUBLE_EQ((*setup)->fleet.board(7).power.busy_w[0], 20);
+  EXPECT_EQ(describe_fleet(options, (*setup)->fleet), "8xA100-40GB at 0.5 times the power");
+  options.power_scale = 0;
+  EXPECT_EQ(read_setup(options).error().message,
+            "--power-scale: found 0, expected a number above 0, at most 1000");
+}
+
 }  // namespace
 }  // namespace smartmig

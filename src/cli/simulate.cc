@@ -7,15 +7,19 @@
 
 #include "base/progress.h"
 #include "cli/cli.h"
+#include "cli/report_options.h"
 #include "cli/run_options.h"
 #include "policy/registry.h"
+#include "report/report_page.h"
 #include "report/run_files.h"
+#include "report/timeline.h"
 
 namespace smartmig {
 namespace {
 
 struct SimulateOptions {
   RunOptions run;
+  ReportOptions report;
   std::string policy = "count/cedf";
   bool records = false;
 };
@@ -32,7 +36,18 @@ Result<void> run_with_progress(Engine& engine) {
   return engine.run();  // At its end already: says whether a job was left.
 }
 
-int run_simulate(const SimulateOptions& options) {
+std::vector<OutputFile> output_files(const Engine& engine, const RunSummary& summary,
+                                     const ReportContext& context) {
+  PolicyPictures pictures;
+  pictures.shapes = {summary.policy, 1, shapes_of(engine)};
+  pictures.timelines =
+      timeline_widgets(engine, {"timeline-0", summary.policy, "The whole run."}, timeline_room(1));
+  std::vector<OutputFile> files = run_files(engine);
+  files.push_back({"report.html", run_page(summary, pictures, context)});
+  return files;
+}
+
+int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
   const auto setup = read_setup(options.run);
   if (!setup) return bad_input(setup.error().message);
   const Fleet& fleet = (*setup)->fleet;
@@ -42,50 +57,67 @@ int run_simulate(const SimulateOptions& options) {
   if (!policy) return bad_input(policy.error().message);
   const auto jobs = read_jobs(options.run.workload);
   if (!jobs) return bad_input(jobs.error().message);
+  ReportContext context;
+  if (!options.run.out.empty()) {
+    auto read = read_report_context(options.report, options.run, **setup, jobs->report,
+                                    std::span(&options.policy, 1), invocation);
+    if (!read) return bad_input(read.error().message);
+    context = std::move(*read);
+  } else if (!options.report.learning_curve.empty()) {
+    return bad_input("--learning-curve: is for the report, expected --out as well");
+  }
   auto folder = open_out(options.run);
   if (!folder) return bad_input(folder.error().message);
   settings.engine.records = options.records || *folder;
+  settings.engine.hourly_energy = settings.tariff.has_value();
+  settings.engine.stays = folder->has_value();
 
   const auto start = std::chrono::steady_clock::now();
   Engine engine(fleet, jobs->table, *policy, settings.engine);
   if (const auto done = run_with_progress(engine); !done) return failed(done.error().message);
   RunSummary summary;
   summary.metrics = measure(engine, settings.energy_weight);
+  if (settings.tariff) price(*settings.tariff, engine.energy_by_hour_j(), summary.metrics);
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (*folder) {
-    if (const auto written = (*folder)->write(run_files(engine)); !written)
-      return failed(written.error().message);
-  }
 
   summary.policy = options.policy;
   summary.workload = describe_workload(options.run.workload);
-  summary.fleet = fleet.name();
+  summary.fleet = describe_fleet(options.run, fleet);
   summary.costs = settings.engine.costs.name;
   summary.preemption = to_string(settings.engine.preemption);
   summary.seed = options.run.workload.seed;
   summary.energy_weight = settings.energy_weight;
   summary.gpu_events = settings.engine.events.size();
+  summary.priced = settings.tariff.has_value();
+  summary.carbon = summary.priced && settings.tariff->g_co2_per_kwh;
   if (engine.records()) summary.means = engine.records()->means();
   summary.trace = jobs->report;
   summary.assumptions = board_assumptions(fleet);
+  if (*folder) {
+    if (const auto written = (*folder)->write(output_files(engine, summary, context)); !written)
+      return failed(written.error().message);
+  }
   fmt::print("{}", options.run.json ? to_json(summary).dump(2) + "\n" : to_text(summary));
   return 0;
 }
 
 }  // namespace
 
-void add_simulate(CLI::App& app, Action& action) {
+void add_simulate(CLI::App& app, Action& action, const Invocation& invocation) {
   CLI::App* command = app.add_subcommand("simulate", "One policy on one workload");
   const auto options = std::make_shared<SimulateOptions>();
   command->add_option("--policy", options->policy, "What decides, see below (count/cedf)");
   add_run_options(*command, options->run);
   command->get_option("--threads")->description("Taken as elsewhere; one run uses one thread (0)");
   command->get_option("--out")->description(
-      "A folder for jobs.csv, layouts.csv, energy.csv and timeline.csv");
+      "A folder for report.html, jobs.csv, layouts.csv, energy.csv and timeline.csv");
+  add_report_options(*command, options->report);
   command->add_flag("--records", options->records,
                     "Utilisation, fragmentation and queue over the run (--out has it on)");
   command->footer(describe_policies());
-  command->callback([options, &action] { action = [options] { return run_simulate(*options); }; });
+  command->callback([options, &action, &invocation] {
+    action = [options, &invocation] { return run_simulate(*options, invocation); };
+  });
 }
 
 }  // namespace smartmig

@@ -93,6 +93,9 @@ Result<GeneratorOptions> generator_options(const WorkloadOptions& options, std::
       rates[hour] = mean * (*curve)->by_hour[hour];
     }
   }
+  const auto times = parse_job_times(options.job_times.value_or("paper"));
+  if (!times) return about("--job-times", times);
+  generator.times = *times;
   const auto rule = deadline_rule(options);
   if (!rule) return pass_on(rule);
   generator.deadlines = *rule;
@@ -172,6 +175,8 @@ void add_generator_options(CLI::App& app, WorkloadOptions& options) {
   app.add_option("--speeds", options.speeds, "paper: the papers' four profiles; linear (paper)");
   app.add_option("--curve", options.curve,
                  "Another hour-of-day curve, by name; the mean rate stays the papers'");
+  app.add_option("--job-times", options.job_times,
+                 "paper, or constant, exponential, heavy with the same means (paper)");
 }
 
 void add_fill_options(CLI::App& app, WorkloadOptions& options) {
@@ -202,7 +207,8 @@ Result<Imported> import_jobs(const WorkloadOptions& options) {
                                       {"--rate", options.rate.has_value()},
                                       {"--count", options.count.has_value()},
                                       {"--speeds", options.speeds.has_value()},
-                                      {"--curve", options.curve.has_value()}});
+                                      {"--curve", options.curve.has_value()},
+                                      {"--job-times", options.job_times.has_value()}});
   if (!misplaced.empty())
     return fail("{}: is for the generator, expected no --jobs beside it", misplaced);
   const auto import = import_options(options);

@@ -16,13 +16,14 @@ namespace smartmig {
 // Nothing where the user did not say: then the default below holds, and an option that has no
 // meaning for the chosen source can be told from one that was left alone.
 struct WorkloadOptions {
-  std::string jobs;                     // A file; "": the generator.
-  std::optional<std::string> workload;  // paper | paper-fixed; default paper.
-  int days = 1;                         // On end; paper only.
-  std::optional<double> rate;           // Default 20 for paper, 8 for paper-fixed.
-  std::optional<int> count;             // paper-fixed only; default 50.
-  std::optional<std::string> speeds;    // paper | linear; default paper.
-  std::optional<std::string> curve;     // Of data/curves.json; default the papers'.
+  std::string jobs;                      // A file; "": the generator.
+  std::optional<std::string> workload;   // paper | paper-fixed; default paper.
+  int days = 1;                          // On end; paper only.
+  std::optional<double> rate;            // Default 20 for paper, 8 for paper-fixed.
+  std::optional<int> count;              // paper-fixed only; default 50.
+  std::optional<std::string> speeds;     // paper | linear; default paper.
+  std::optional<std::string> curve;      // Of data/curves.json; default the papers'.
+  std::optional<std::string> job_times;  // How long jobs are; default paper.
 
   std::uint64_t seed = 1;                // Of the generator and of the rules.
   std::optional<std::string> deadlines;  // Default 1:1.5.

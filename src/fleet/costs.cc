@@ -125,18 +125,28 @@ Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) 
   return costs;
 }
 
+Costs Costs::scaled(double scale) const {
+  Costs costs = *this;
+  if (scale == 1) return costs;
+  costs.name = fmt::format("{} x {:g}", name, scale);
+  costs.operation_scale *= scale;
+  costs.deadline_cut_us = to_us(to_s(deadline_cut_us) * scale);
+  costs.save_restore_scale *= scale;
+  return costs;
+}
+
 TimeUs Costs::checkpoint_us(const Job& job) const {
   if (!save_restore) return 0;
   const auto ms = job.checkpoint_ms == kByCostModel ? checkpoint_ms[static_cast<int>(job.kind)]
                                                     : job.checkpoint_ms;
-  return TimeUs{ms} * 1000;
+  return to_us(ms / 1000.0 * save_restore_scale);
 }
 
 TimeUs Costs::restore_us(const Job& job) const {
   if (!save_restore) return 0;
   const auto ms =
       job.restore_ms == kByCostModel ? restore_ms[static_cast<int>(job.kind)] : job.restore_ms;
-  return TimeUs{ms} * 1000;
+  return to_us(ms / 1000.0 * save_restore_scale);
 }
 
 }  // namespace smartmig

@@ -26,7 +26,8 @@ struct Costs {
       false;  // Checkpoints take time: the job's columns, or else these, by JobKind.
   std::array<std::int32_t, 2> checkpoint_ms{};
   std::array<std::int32_t, 2> restore_ms{};
-  bool real_power = false;  // Two idle levels, and boards measured job by job.
+  double save_restore_scale = 1;  // Times either.
+  bool real_power = false;        // Two idle levels, and boards measured job by job.
   // Boards may be switched off: after this long without a job a board draws off_w until its next
   // one.
   std::optional<TimeUs> power_down_after_us;
@@ -38,6 +39,9 @@ struct Costs {
   // One of the names, or a file.
   static Result<Costs> parse(std::string_view text);
   static Result<Costs> parse_json(std::string_view json, const std::string& name);
+
+  // The same with every time that a move takes, or takes off a deadline, times `scale`.
+  Costs scaled(double scale) const;
 
   TimeUs checkpoint_us(const Job& job) const;
   TimeUs restore_us(const Job& job) const;

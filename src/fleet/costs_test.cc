@@ -122,5 +122,19 @@ TEST(Costs, TrainingIsPreemptibleUnlessTheColumnSaysOtherwise) {
   EXPECT_TRUE(is_preemptible(job));
 }
 
+TEST(Costs, ScaledOnesTakeThatManyTimesAsLong) {
+  Job job;
+  job.kind = JobKind::kTraining;
+  const Costs real = Costs::real().scaled(2);
+  EXPECT_EQ(real.name, "real x 2");
+  EXPECT_EQ(real.operation_scale, 2);
+  EXPECT_EQ(real.checkpoint_us(job), 10 * kSecondUs);
+  EXPECT_EQ(real.restore_us(job), 20 * kSecondUs);
+  job.checkpoint_ms = 3000;  // A job's own column too.
+  EXPECT_EQ(real.checkpoint_us(job), 6 * kSecondUs);
+  EXPECT_EQ(Costs::paper().scaled(.5).deadline_cut_us, 2 * kSecondUs);
+  EXPECT_EQ(Costs::paper().scaled(1).name, "paper");
+}
+
 }  // namespace
 }  // namespace smartmig

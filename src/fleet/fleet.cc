@@ -122,6 +122,19 @@ Result<Fleet> Fleet::make(std::vector<const Board*> gpus) {
   return fleet;
 }
 
+Fleet Fleet::with_power_scaled(double scale) const {
+  Fleet fleet = *this;
+  for (const Board*& board : fleet.boards_) {
+    auto scaled = std::make_shared<Board>(*board);
+    BoardPower& power = scaled->power;
+    for (double& watts : power.busy_w) watts *= scale;
+    for (double* watts : {&power.context_idle_w, &power.cap_w, &power.job_scale}) *watts *= scale;
+    board = scaled.get();
+    fleet.own_boards_.push_back(std::move(scaled));
+  }
+  return fleet;
+}
+
 bool Fleet::faster_by_index(const Job& job, KindSet kinds) const {
   int last = -1;
   for (KindSet rest = kinds; rest; rest &= rest - 1) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -89,11 +90,15 @@ class Fleet {
   // of each size; 0 where there is none.
   std::array<double, kSizeCount> best_times(const Job& job, KindSet kinds) const;
 
+  // The same GPUs, each drawing `scale` times the power in every state.
+  Fleet with_power_scaled(double scale) const;
+
   // "8xA100-40GB"
   std::string name() const;
 
  private:
-  std::vector<const Board*> boards_;  // Distinct, in order of first use.
+  std::vector<const Board*> boards_;                      // Distinct, in order of first use.
+  std::vector<std::shared_ptr<const Board>> own_boards_;  // Those of no table.
   std::vector<std::uint8_t> gpu_board_;
   std::vector<SliceKind> kinds_;
   std::vector<KindSet> twins_;                        // By kind.

@@ -162,5 +162,22 @@ TEST(LayoutList, SaysWhatIsWrong) {
             "layouts: found '4-1g.5gb+me', expected base or double-memory profiles only");
 }
 
+TEST(Fleet, WithPowerScaledDrawsThatMuchInEveryState) {
+  const Fleet fleet = *Fleet::parse("1xA100-40GB+2xH200-141GB");
+  Fleet half = fleet.with_power_scaled(.5);
+  half = Fleet(half);  // A copy keeps the boards alive that the first one made.
+  EXPECT_EQ(half.name(), fleet.name());
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
+    const BoardPower& power = half.board(gpu).power;
+    const BoardPower& whole = fleet.board(gpu).power;
+    ASSERT_EQ(power.busy_w.size(), whole.busy_w.size());
+    for (std::size_t busy = 0; busy < power.busy_w.size(); ++busy)
+      EXPECT_DOUBLE_EQ(power.busy_w[busy], whole.busy_w[busy] / 2);
+    EXPECT_DOUBLE_EQ(power.context_idle_w, whole.context_idle_w / 2);
+    EXPECT_DOUBLE_EQ(power.cap_w, whole.cap_w / 2);
+    EXPECT_DOUBLE_EQ(power.job_scale, .5);
+  }
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -93,9 +93,10 @@ void PowerMeter::track_on(SliceId slice, KindIndex kind, JobIndex index, const J
   running.compute = slice_kind.compute;
   if (!is_additive(gpu)) return;
   const BoardPower& power = fleet_->board(gpu).power;
-  double watts = job.profile == kNoProfile
-                     ? 0
-                     : Catalogue::shipped().profiles()[job.profile].watts[slice_kind.size];
+  double watts =
+      job.profile == kNoProfile
+          ? 0
+          : Catalogue::shipped().profiles()[job.profile].watts[slice_kind.size] * power.job_scale;
   if (watts == 0)
     watts = power.busy_w[slice_kind.compute] - power.busy_w[0];  // Not measured: the table's.
   running.watts = watts;

@@ -67,6 +67,7 @@ struct BoardPower {
   // `real` on boards measured job by job: context idle + the running jobs' own watts, to the cap.
   bool additive = false;
   double cap_w = 0;
+  double job_scale = 1;    // Times those watts.
   double limit_w = 0;      // What boards come with.
   double min_limit_w = 0;  // What an operator may set; 0 where not known.
   double max_limit_w = 0;

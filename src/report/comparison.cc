@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "report/estimate_text.h"
 #include "report/table.h"
 
 namespace smartmig {
@@ -18,23 +20,6 @@ Json to_json(const Change& change) {
   return {{"mean", or_null(change.mean)},
           {"low95", or_null(change.low95)},
           {"high95", or_null(change.high95)}};
-}
-
-std::string with_interval(double scale, const Estimate& estimate) {
-  if (!estimate.low95) return fmt::format("{:.4g}", estimate.mean * scale);
-  return fmt::format("{:.4g} [{:.4g}, {:.4g}]", estimate.mean * scale, *estimate.low95 * scale,
-                     *estimate.high95 * scale);
-}
-
-// "+3.1 [+1.9, +4.4]"; a change of exactly nothing has no sign.
-std::string change_text(const Change& change) {
-  const auto percent = [](double value) {
-    return value == 0 ? std::string("0") : fmt::format("{:+.1f}", value);
-  };
-  if (!change.mean) return "-";
-  if (!change.low95) return percent(*change.mean);
-  return fmt::format("{} [{}, {}]", percent(*change.mean), percent(*change.low95),
-                     percent(*change.high95));
 }
 
 std::string main_table(const Comparison& comparison) {
@@ -71,13 +56,16 @@ std::string main_table(const Comparison& comparison) {
 }
 
 std::string detail_table(const Comparison& comparison) {
-  Table table({{"policy", Table::Align::kLeft},
-               {"energy a job, kJ"},
-               {"tardiness, min: median"},
-               {"95 %"},
-               {"99 %"},
-               {"repartitions"},
-               {"preemptions"}});
+  std::vector<Table::Column> columns = {{"policy", Table::Align::kLeft},
+                                        {"energy a job, kJ"},
+                                        {"tardiness, min: median"},
+                                        {"95 %"},
+                                        {"99 %"},
+                                        {"repartitions"},
+                                        {"preemptions"}};
+  if (comparison.priced) columns.push_back({"cost"});
+  if (comparison.carbon) columns.push_back({"CO2, kg"});
+  Table table(columns);
   const auto minutes = [](const Estimate& estimate) {
     return fmt::format("{:.4g}", estimate.mean / 60);
   };
@@ -89,11 +77,17 @@ std::string detail_table(const Comparison& comparison) {
       preemptions += static_cast<double>(day.preemptions);
     }
     const auto days = static_cast<double>(comparison.days);
-    table.add_row(
-        {result.policy, fmt::format("{:.4g}", result[&Metrics::energy_per_job_j].mean / 1e3),
-         minutes(result[&Metrics::median_tardiness_s]), minutes(result[&Metrics::p95_tardiness_s]),
-         minutes(result[&Metrics::p99_tardiness_s]), fmt::format("{:.0f}", repartitions / days),
-         fmt::format("{:.0f}", preemptions / days)});
+    std::vector<std::string> row = {
+        result.policy,
+        fmt::format("{:.4g}", result[&Metrics::energy_per_job_j].mean / 1e3),
+        minutes(result[&Metrics::median_tardiness_s]),
+        minutes(result[&Metrics::p95_tardiness_s]),
+        minutes(result[&Metrics::p99_tardiness_s]),
+        fmt::format("{:.0f}", repartitions / days),
+        fmt::format("{:.0f}", preemptions / days)};
+    if (comparison.priced) row.push_back(with_interval(1, result[&Metrics::cost]));
+    if (comparison.carbon) row.push_back(with_interval(1, result[&Metrics::co2_kg]));
+    table.add_row(row);
   }
   return table.text();
 }
@@ -154,6 +148,46 @@ std::string bound_text(const Comparison& comparison) {
   return text;
 }
 
+// The published energy bound, where it was asked for alone.
+std::string energy_bound_text(const Comparison& comparison) {
+  double mean_j = 0;
+  for (const double bound_j : comparison.energy_bounds_j)
+    mean_j += bound_j / static_cast<double>(comparison.days);
+  std::string text = fmt::format("Published energy bound: {:.4g} M W*min. Above it, %:",
+                                 mean_j / kJoulesPerWattMinute / 1e6);
+  for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
+    const PolicyResult& result = comparison.policies[p];
+    text += fmt::format("{} {} {}", p == 0 ? "" : ";", result.policy,
+                        change_text(result.energy_above_published));
+  }
+  return text + ".\n";
+}
+
+std::map<std::string, double> mean_layouts_pct(const PolicyResult& result) {
+  std::map<std::string, double> mean;
+  for (const Metrics& day : result.days) {
+    for (const auto& [layout, share] : day.layouts_pct)
+      mean[layout] += share / static_cast<double>(result.days.size());
+  }
+  return mean;
+}
+
+// Most frequent first.
+std::string layouts_text(const Comparison& comparison) {
+  std::string text;
+  for (const PolicyResult& result : comparison.policies) {
+    const auto mean = mean_layouts_pct(result);
+    if (mean.empty()) continue;
+    std::vector<std::pair<std::string, double>> sorted(mean.begin(), mean.end());
+    std::ranges::stable_sort(sorted, std::greater<>(), &std::pair<std::string, double>::second);
+    text += fmt::format("{}, % of the time in each layout:", result.policy);
+    for (std::size_t i = 0; i < sorted.size(); ++i)
+      text += fmt::format("{} {} {:.1f}", i == 0 ? "" : ",", sorted[i].first, sorted[i].second);
+    text += ".\n";
+  }
+  return text;
+}
+
 double percent(long part, long whole) {
   return whole > 0 ? 100 * static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
@@ -182,7 +216,7 @@ std::string csv_number(const std::optional<double>& value) {
 
 std::string compare_csv(const Comparison& comparison) {
   std::string out = "policy,days";
-  for (const Quantity& quantity : kQuantities) {
+  for (const Quantity& quantity : comparison.quantities()) {
     for (const char* part : {"mean", "median", "low95", "high95"})
       out += fmt::format(",{}_{}", quantity.key, part);
   }
@@ -194,7 +228,8 @@ std::string compare_csv(const Comparison& comparison) {
   out += '\n';
   for (const PolicyResult& result : comparison.policies) {
     out += fmt::format("{},{}", csv_policy(result.policy), comparison.days);
-    for (const Estimate& estimate : result.estimates) {
+    for (std::size_t q = 0; q < comparison.quantities().size(); ++q) {
+      const Estimate& estimate = result.estimates[q];
       out += fmt::format(",{},{},{},{}", estimate.mean, estimate.median, csv_number(estimate.low95),
                          csv_number(estimate.high95));
     }
@@ -211,7 +246,7 @@ std::string compare_csv(const Comparison& comparison) {
 
 std::string days_csv(const Comparison& comparison) {
   std::string out = "day,policy,jobs";
-  for (const Quantity& quantity : kQuantities) out += fmt::format(",{}", quantity.key);
+  for (const Quantity& quantity : comparison.quantities()) out += fmt::format(",{}", quantity.key);
   const bool bounded = !comparison.bounds.empty();
   out += ",makespan_s,events,repartitions,preemptions";
   out += bounded ? ",bound_et,bound_energy_j,bound_avg_tardiness_s,linearised_energy_j,linearised_"
@@ -221,7 +256,8 @@ std::string days_csv(const Comparison& comparison) {
     for (const PolicyResult& result : comparison.policies) {
       const Metrics& m = result.days[day];
       out += fmt::format("{},{},{}", day, csv_policy(result.policy), m.jobs);
-      for (const Quantity& quantity : kQuantities) out += fmt::format(",{}", m.*quantity.of);
+      for (const Quantity& quantity : comparison.quantities())
+        out += fmt::format(",{}", m.*quantity.of);
       out += fmt::format(",{},{},{},{}", m.makespan_s, m.events, m.repartitions, m.preemptions);
       if (bounded) {
         const DayBound& bound = comparison.bounds[day];
@@ -253,6 +289,8 @@ std::string to_text(const Comparison& comparison, double energy_weight) {
       "day, T mean tardiness in minutes. Energy in the table is that of the fleet as it is.\n",
       energy_weight);
   text += turns_text(comparison);
+  text += layouts_text(comparison);
+  if (!comparison.energy_bounds_j.empty()) text += energy_bound_text(comparison);
   if (!comparison.bounds.empty()) text += bound_text(comparison);
   return text;
 }
@@ -270,7 +308,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
   Json list = Json::array();
   for (const PolicyResult& result : comparison.policies) {
     Json object = {{"policy", result.policy}, {"days", comparison.days}};
-    for (std::size_t q = 0; q < kQuantities.size(); ++q) {
+    for (std::size_t q = 0; q < comparison.quantities().size(); ++q) {
       const Estimate& estimate = result.estimates[q];
       object[std::string(kQuantities[q].key)] = {{"mean", estimate.mean},
                                                  {"median", estimate.median},
@@ -285,6 +323,10 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
           {"changed_pct", percent(turns.decisions_with_change, turns.decisions)},
           {"gpus_changed_pct", percent(turns.gpus_changed, turns.gpus_asked)}};
     }
+    if (const auto layouts = mean_layouts_pct(result); !layouts.empty())
+      object["layouts_pct"] = layouts;
+    if (!comparison.energy_bounds_j.empty())
+      object["energy_above_published_pct"] = to_json(result.energy_above_published);
     if (!comparison.bounds.empty()) {
       const std::vector<DayBound>& bounds = comparison.bounds;
       const OverLinearised over = over_linearised(bounds);

@@ -7,15 +7,6 @@
 namespace smartmig {
 namespace {
 
-// A time in the unit a reader would choose.
-std::string human_time(double seconds) {
-  if (seconds == 0) return "0";
-  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
-  if (seconds < 3600) return fmt::format("{:.3g} min", seconds / 60);
-  if (seconds < 100 * 3600) return fmt::format("{:.3g} h", seconds / 3600);
-  return fmt::format("{:.4g} d", seconds / 86400);
-}
-
 std::string human_energy(double joules) {
   if (joules < 1e4) return fmt::format("{:.4g} J", joules);
   if (joules < 1e7) return fmt::format("{:.4g} kJ", joules / 1e3);
@@ -24,6 +15,14 @@ std::string human_energy(double joules) {
 }
 
 }  // namespace
+
+std::string human_time(double seconds) {
+  if (seconds == 0) return "0";
+  if (seconds < 60) return fmt::format("{:.3g} s", seconds);
+  if (seconds < 3600) return fmt::format("{:.3g} min", seconds / 60);
+  if (seconds < 100 * 3600) return fmt::format("{:.3g} h", seconds / 3600);
+  return fmt::format("{:.4g} d", seconds / 86400);
+}
 
 std::vector<std::string> board_assumptions(const Fleet& fleet) {
   std::vector<std::string> lines;
@@ -52,6 +51,11 @@ std::string to_text(const RunSummary& summary) {
   line("energy",
        fmt::format("{} = {:.4g} kWh = {:.4g} M W*min; {} a job", human_energy(m.energy_j),
                    m.energy_j / 3.6e6, m.energy_wmin / 1e6, human_energy(m.energy_per_job_j)));
+  if (summary.priced) {
+    line("cost",
+         fmt::format("{:.4g} by the tariff{}", m.cost,
+                     summary.carbon ? fmt::format("; {:.4g} kg CO2", m.co2_kg) : std::string()));
+  }
   line("tardiness",
        fmt::format("mean {}, median {}, 95 % {}, 99 % {}; {:.2f} % of jobs late",
                    human_time(m.avg_tardiness_s), human_time(m.median_tardiness_s),
@@ -106,6 +110,8 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
       {"repartitions", m.repartitions},
       {"preemptions", m.preemptions},
   };
+  if (summary.priced) json["cost"] = m.cost;
+  if (summary.carbon) json["co2_kg"] = m.co2_kg;
   if (summary.means) {
     json["utilisation"] = summary.means->utilisation;
     json["fragmentation"] = summary.means->fragmentation;

@@ -21,6 +21,8 @@ struct RunSummary {
   double energy_weight = 2e-7;
   std::size_t gpu_events = 0;
   Metrics metrics;
+  bool priced = false;                   // The metrics have a cost,
+  bool carbon = false;                   // and carbon.
   std::optional<TimelineRecord> means;   // With records.
   std::optional<TraceReport> trace;      // What of the jobs is real, and what a rule made.
   std::vector<std::string> assumptions;  // What of the boards nobody measured.
@@ -29,6 +31,9 @@ struct RunSummary {
 
 std::string to_text(const RunSummary& summary);
 nlohmann::ordered_json to_json(const RunSummary& summary);
+
+// A time in the unit a reader would choose: "31.4 s", "2.5 h".
+std::string human_time(double seconds);
 
 // What of the fleet's boards is assumed and not measured, one line each; for notes under a result.
 std::vector<std::string> board_assumptions(const Fleet& fleet);

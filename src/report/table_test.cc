@@ -15,5 +15,15 @@ TEST(Table, AlignsColumnsAndLeavesNoTrailingBlanks) {
             "longer  1000\n");
 }
 
+TEST(Table, CountsCharactersNotBytes) {
+  Table table({{"n"}, {"m"}});
+  table.add_row({"1 ± 2", "3"});
+  table.add_row({"12345", "4"});
+  EXPECT_EQ(table.text(),
+            "    n  m\n"
+            "1 ± 2  3\n"
+            "12345  4\n");
+}
+
 }  // namespace
 }  // namespace smartmig

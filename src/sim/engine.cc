@@ -38,8 +38,10 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
   // more.
   endings_.reserve(
       std::min<std::size_t>(2 * static_cast<std::size_t>(fleet.compute_slices()), 1024));
+  if (options.hourly_energy) hourly_.emplace();
+  if (options.layout_times) layout_times_.emplace(fleet);
   begin();
-  if (options.records) records_.emplace(state_, jobs.jobs.size());
+  if (options.records) records_.emplace(state_, jobs.jobs.size(), options.stays);
 }
 
 void Engine::begin() {
@@ -47,11 +49,17 @@ void Engine::begin() {
   begin_us_ = jobs_->jobs.front().submit_us;
   state_.set_now(begin_us_);
   state_.power().begin(begin_us_);
+  if (hourly_) hourly_->begin(begin_us_);
   first_layouts_.clear();
   policy_.partitioner->first_layouts(view(), first_layouts_);
   SM_CHECK(first_layouts_.size() == fleet_->gpu_count());
   for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu)
     state_.place_initial(gpu, first_layouts_[gpu]);
+  if (layout_times_) {
+    layout_times_.emplace(*fleet_);
+    for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu)
+      layout_times_->change(begin_us_, gpu, first_layouts_[gpu]);
+  }
   next_timer_ = policy_.partitioner->next_timer(begin_us_);
 }
 
@@ -134,6 +142,7 @@ bool Engine::advance() {
   now = std::max(now,
                  begin_us_);  // What happens to GPUs before the first job is there from the start.
   if (records_) records_->pass_time(state_, now);
+  if (hourly_) hourly_->pass_time(state_.power(), now);
   state_.set_now(now);
   call_partitioner_ = false;
   process_endings(now);
@@ -285,6 +294,7 @@ void Engine::carry_out(const Decision& decision) {
   }
   for (const Repartition& repartition : decision.repartitions) {
     state_.set_target(repartition.gpu, repartition.target);
+    if (layout_times_) layout_times_->change(state_.now(), repartition.gpu, repartition.target);
     ++repartitions_;
     repartitioned_.push_back(repartition.gpu);
     dirty_.push_back(repartition.gpu);
@@ -349,6 +359,11 @@ void Engine::charge_layout_changes() {
       }
     }
   }
+}
+
+ByHour Engine::energy_by_hour_j() const {
+  SM_CHECK(hourly_.has_value());
+  return hourly_->joules(state_.power(), end_us());
 }
 
 Result<void> Engine::run() {

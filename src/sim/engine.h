@@ -17,6 +17,8 @@
 #include "fleet/gpu_event.h"
 #include "policy/displace.h"
 #include "policy/policy.h"
+#include "sim/hourly_energy.h"
+#include "sim/layout_times.h"
 #include "sim/records.h"
 
 namespace smartmig {
@@ -27,8 +29,11 @@ struct EngineOptions {
   double estimate_sigma = 0;
   std::uint64_t seed = 1;
   bool records = false;
+  bool stays = false;            // With records: Records::stays(), too.
   bool aggregates = false;       // For a caller that looks at them; a policy says so itself.
   bool tardiness = false;        // For State::tardiness_us().
+  bool hourly_energy = false;    // For energy_by_hour_j().
+  bool layout_times = false;     // For layout_times().
   std::vector<GpuEvent> events;  // In order of time.
 };
 
@@ -71,6 +76,9 @@ class Engine {
   std::size_t completed() const { return completed_; }
   std::span<const TimeUs> finish_us() const { return finish_us_; }
   const std::optional<Records>& records() const { return records_; }
+  // Of a run that has ended and was asked for it; the sum is its energy.
+  ByHour energy_by_hour_j() const;
+  const std::optional<LayoutTimes>& layout_times() const { return layout_times_; }
 
  private:
   // What ends at a time: a slice's job or save, or a GPU's operation. Entries are not taken out
@@ -125,6 +133,8 @@ class Engine {
   ViewScratch scratch_;
   DisplacementRoom displacement_;
   std::optional<Records> records_;
+  std::optional<HourlyEnergy> hourly_;
+  std::optional<LayoutTimes> layout_times_;
   std::size_t next_arrival_ = 0;
   std::size_t next_gpu_event_ = 0;
   TimeUs next_timer_ = kNever;

@@ -44,6 +44,7 @@ Metrics measure(const Engine& engine, double energy_weight) {
   metrics.events = engine.events();
   metrics.repartitions = engine.repartitions();
   metrics.preemptions = state.preemptions();
+  if (engine.layout_times()) metrics.layouts_pct = engine.layout_times()->percent(engine.end_us());
   metrics.turns = engine.policy().partitioner->turn_counts();
   return metrics;
 }

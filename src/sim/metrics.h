@@ -1,6 +1,9 @@
 // The numbers of a run: energy, tardiness, and ET, the objective that weighs them.
 #pragma once
 
+#include <map>
+#include <string>
+
 #include "fleet/objective.h"
 #include "sim/engine.h"
 
@@ -22,6 +25,11 @@ struct Metrics {
   long events = 0;
   long repartitions = 0;
   long preemptions = 0;
+  // With a tariff (study/tariff.h), else 0.
+  double cost = 0;  // In the tariff's money.
+  double co2_kg = 0;
+  // Percent of the time in each layout; where the engine kept it.
+  std::map<std::string, double> layouts_pct;
   TurnCounts turns;  // Of a partitioner that decides now and then; else zeros.
 };
 

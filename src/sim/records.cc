@@ -5,11 +5,12 @@
 
 namespace smartmig {
 
-Records::Records(const State& state, std::size_t jobs)
+Records::Records(const State& state, std::size_t jobs, bool stays)
     : begin_us_(state.now()), now_us_(state.now()), jobs_(jobs) {
   const Fleet& fleet = state.fleet();
   compute_total_ = fleet.compute_slices();
   seen_.resize(fleet.gpu_count());
+  if (stays) staying_.resize(fleet.slice_count());
   for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) note_gpu(state, gpu);
 }
 
@@ -57,8 +58,23 @@ void Records::note_gpu(const State& state, GpuIndex gpu) {
   }
 }
 
+void Records::note_stays(const State& state, GpuIndex gpu) {
+  const SliceId first = state.fleet().slice_at(gpu, 0);
+  for (SliceId id = first; id < first + state.fleet().stride(); ++id) {
+    const SliceState& slice = state.slice(id);
+    StayRecord& stay = staying_[id];
+    if (stay.job == slice.job && (stay.job == kNone || stay.slot == slice.slot)) continue;
+    stay.end_us = state.now();
+    if (stay.job != kNone && stay.begin_us < stay.end_us) stays_.push_back(stay);
+    stay = {state.now(), state.now(), id, slice.job, slice.slot};
+  }
+}
+
 void Records::observe(const State& state, std::span<const GpuIndex> touched) {
   for (const GpuIndex gpu : touched) note_gpu(state, gpu);
+  if (!staying_.empty()) {
+    for (const GpuIndex gpu : touched) note_stays(state, gpu);
+  }
   waiting_ = static_cast<double>(state.ready_count());
 }
 

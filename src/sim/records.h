@@ -1,6 +1,6 @@
 // What a run leaves behind beyond its sums: every job's start and slice, every layout change, every
-// step of power, and utilisation, fragmentation and queue length over time. Kept only when asked
-// for.
+// step of power, and utilisation, fragmentation and queue length over time; for pictures, who was
+// on which slice when. Kept only when asked for.
 #pragma once
 
 #include <array>
@@ -33,6 +33,16 @@ struct PowerRecord {
   double watts = 0;
 };
 
+// A job on a slice for a while: until it was done, stopped or moved, its save included. What began
+// and ended at one instant has none.
+struct StayRecord {
+  TimeUs begin_us = 0;
+  TimeUs end_us = 0;
+  SliceId slice = kNone;
+  JobIndex job = kNone;
+  std::uint8_t slot = 0;
+};
+
 // Means over one stretch of kBinUs.
 struct TimelineRecord {
   double utilisation = 0;    // Busy compute slices / all.
@@ -46,7 +56,8 @@ class Records {
  public:
   static constexpr TimeUs kBinUs = 5 * kMinuteUs;
 
-  Records(const State& state, std::size_t jobs);
+  // `stays`: keep stays(), which under free preemption are many times the jobs.
+  Records(const State& state, std::size_t jobs, bool stays);
 
   void job_started(const State& state, JobIndex job);
   // Time goes from state.now() to `to` with nothing changing.
@@ -57,6 +68,8 @@ class Records {
   std::span<const JobRecord> jobs() const { return jobs_; }
   std::span<const LayoutRecord> layouts() const { return layouts_; }
   std::span<const PowerRecord> power() const { return power_; }
+  // In the order of their ends; empty unless asked for.
+  std::span<const StayRecord> stays() const { return stays_; }
   std::vector<TimelineRecord> timeline() const;
   // Over the whole run.
   TimelineRecord means() const;
@@ -81,6 +94,7 @@ class Records {
     TimeUs next_fall_us = kNever;
   };
   void note_gpu(const State& state, GpuIndex gpu);
+  void note_stays(const State& state, GpuIndex gpu);
   void add(Sums& sums, double length) const;
   void integrate(TimeUs from, TimeUs to);
   void note_falls(const State& state, TimeUs until);
@@ -91,6 +105,8 @@ class Records {
   std::vector<JobRecord> jobs_;
   std::vector<LayoutRecord> layouts_;
   std::vector<PowerRecord> power_;
+  std::vector<StayRecord> stays_;
+  std::vector<StayRecord> staying_;  // By slice: what is there now; empty unless asked for.
   std::vector<Sums> bins_;
   std::vector<GpuSeen> seen_;
   long busy_ = 0;

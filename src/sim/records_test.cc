@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+
 #include "policy/registry.h"
 #include "sim/engine.h"
 
@@ -34,6 +37,7 @@ struct Recorded {
     options.costs = costs;
     options.preemption = preemption;
     options.records = true;
+    options.stays = true;
     options.events = events;
     return options;
   }
@@ -45,6 +49,17 @@ struct Recorded {
       lines.push_back(fmt::format(
           "{} {} -> {}{}", to_s(record.at_us), layout_name(fleet.board(0), record.ready),
           layout_name(fleet.board(0), record.target), record.up ? "" : " down"));
+    }
+    return lines;
+  }
+  // "70-80 job 1 on 4@0": seconds, what ran, the slice's size and place.
+  std::vector<std::string> stays() const {
+    std::vector<std::string> lines;
+    for (const StayRecord& stay : records().stays()) {
+      const Slot& slot = fleet.board(0).slots[stay.slot];
+      lines.push_back(fmt::format("{}-{} job {} on {}@{}", to_s(stay.begin_us), to_s(stay.end_us),
+                                  stay.job, fleet.board(0).profiles[slot.profile].compute_slices,
+                                  fleet.start_of(stay.slice)));
     }
     return lines;
   }
@@ -92,6 +107,40 @@ TEST(Records, PowerFallsAgainWhereBoardsMaySleep) {
   costs.off_w = 5;
   EXPECT_EQ(day_and_night(costs).power(),
             (Lines{"0 40", "0 248.5", "10 76", "11.4 40", "40 5", "70 243.9", "80 76"}));
+}
+
+TEST(Records, AStayIsAJobOnASliceForAWhile) {
+  EXPECT_EQ(day_and_night(Costs::real()).stays(),
+            (Lines{"0-10 job 0 on 7@0", "70-80 job 1 on 4@0"}));
+}
+
+TEST(Records, AStayEndsWhereTheJobIsMovedOrItsBoardFails) {
+  // The second job is due first and takes the GPU; then the board is gone from 6 to 8 s, and
+  // with it what was done since 5 s.
+  const Recorded run("none/edf", {job_at(0, 10, 100), job_at(2, 3, 10)}, Costs::free(),
+                     Preemption::kFree, {{s(6), 0, true}, {s(8), 0, false}});
+  EXPECT_EQ(run.stays(), (Lines{"0-2 job 0 on 7@0", "2-5 job 1 on 7@0", "5-6 job 0 on 7@0",
+                                "8-16 job 0 on 7@0"}));
+}
+
+TEST(Records, NobodyStaysTwiceAtOnceAndEveryJobStaysToItsEnd) {
+  std::vector<Job> jobs;
+  for (int i = 0; i < 40; ++i) jobs.push_back(job_at(i * 3, 20 + i % 7, i * 3 + 60 - i % 11));
+  const Recorded run("count/cedf", jobs, Costs::free(), Preemption::kFree);
+  std::map<JobIndex, TimeUs> until;
+  std::map<SliceId, TimeUs> taken_until;
+  std::vector<StayRecord> stays(run.records().stays().begin(), run.records().stays().end());
+  std::sort(stays.begin(), stays.end(),
+            [](const StayRecord& a, const StayRecord& b) { return a.begin_us < b.begin_us; });
+  for (const StayRecord& stay : stays) {
+    EXPECT_LT(stay.begin_us, stay.end_us);
+    EXPECT_GE(stay.begin_us, until[stay.job]);
+    EXPECT_GE(stay.begin_us, taken_until[stay.slice]);
+    until[stay.job] = stay.end_us;
+    taken_until[stay.slice] = stay.end_us;
+  }
+  for (JobIndex job = 0; job < jobs.size(); ++job)
+    EXPECT_EQ(until[job], run.engine.finish_us()[job]);
 }
 
 TEST(Records, TheTimelineSumsToTheRun) {

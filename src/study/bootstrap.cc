@@ -54,6 +54,21 @@ Estimate estimate(std::span<const double> days, std::uint64_t seed) {
   return result;
 }
 
+Interval median_interval(std::span<const double> days, std::uint64_t seed) {
+  SM_CHECK(!days.empty());
+  if (days.size() < 2) return {};
+  std::vector<double> medians;
+  medians.reserve(kResamples);
+  std::vector<double> drawn(days.size());
+  for_each_resample(days.size(), seed, [&](auto draw) {
+    for (double& day : drawn) day = days[draw()];
+    std::sort(drawn.begin(), drawn.end());
+    medians.push_back(quantile(drawn, 0.5));
+  });
+  const Middle95 middle = middle95(medians);
+  return {middle.low, middle.high};
+}
+
 Change estimate_change(std::span<const double> days, std::span<const double> base,
                        std::uint64_t seed) {
   SM_CHECK(!days.empty() && days.size() == base.size());

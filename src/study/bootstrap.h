@@ -22,6 +22,12 @@ struct Estimate {
 // There must be at least one day.
 Estimate estimate(std::span<const double> days, std::uint64_t seed);
 
+// Of the median, in the same way.
+struct Interval {
+  std::optional<double> low95, high95;
+};
+Interval median_interval(std::span<const double> days, std::uint64_t seed);
+
 // How far the mean is from a base's, in percent of the base's.
 struct Change {
   std::optional<double> mean;  // Nothing where the base's mean is 0.

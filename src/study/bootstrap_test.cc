@@ -89,5 +89,19 @@ TEST(Bootstrap, TheSameSeedGivesTheSameInterval) {
   EXPECT_NE(estimate(days, 1).low95, estimate(days, 2).low95);
 }
 
+TEST(Bootstrap, TheIntervalOfTheMedianHoldsTheMedianAndNotTheTail) {
+  std::vector<double> days;
+  for (int i = 1; i <= 99; ++i) days.push_back(i);
+  days.push_back(1e6);  // One bad day moves the mean, not the median.
+  const Interval interval = median_interval(days, 1);
+  EXPECT_LT(*interval.low95, 50);
+  EXPECT_GT(*interval.high95, 51);
+  // The normal approximation: half a standard deviation of a binomial of 100 is 5 ranks; two of
+  // them.
+  EXPECT_NEAR(*interval.low95, 40.5, 3);
+  EXPECT_NEAR(*interval.high95, 60.5, 3);
+  EXPECT_FALSE(median_interval(std::vector<double>{3}, 1).low95);
+}
+
 }  // namespace
 }  // namespace smartmig

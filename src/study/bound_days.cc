@@ -66,4 +66,21 @@ Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_
   return bounds;
 }
 
+Result<std::vector<double>> published_energy_bounds(const RunSettings& settings, std::size_t days,
+                                                    const DaySource& source, int threads) {
+  std::vector<double> bounds_j(days);
+  std::vector<std::optional<Error>> errors(days);
+  parallel_for(days, threads, [&](std::size_t day) {
+    if (const auto table = source(day)) {
+      bounds_j[day] = linearised_energy_j(bound_input(settings, **table));
+    } else {
+      errors[day] = Error{fmt::format("day {}: {}", day, table.error().message)};
+    }
+  });
+  for (const auto& error : errors) {
+    if (error) return tl::unexpected<Error>(*error);
+  }
+  return bounds_j;
+}
+
 }  // namespace smartmig

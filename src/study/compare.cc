@@ -1,8 +1,10 @@
 #include "study/compare.h"
 
+#include <algorithm>
 #include <atomic>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <optional>
 
 #include "base/thread_pool.h"
@@ -83,13 +85,15 @@ Result<std::vector<Policy>> make_policies(const RunSettings& settings,
 
 Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> policies,
                            std::size_t days, const DaySource& source, int threads,
-                           Progress* progress) {
+                           Progress* progress, const CompareWatch& watch) {
   SM_CHECK(!policies.empty() && days > 0);
   Comparison comparison;
   comparison.days = days;
+  comparison.priced = settings.tariff.has_value();
+  comparison.carbon = comparison.priced && settings.tariff->g_co2_per_kwh;
   for (const Policy& policy : policies)
     comparison.policies.push_back(
-        {policy.name, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}});
+        {policy.name, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}, {}});
 
   const std::size_t runs = days * policies.size();
   std::vector<SharedDay> shared(days);
@@ -101,11 +105,14 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> 
   parallel_for(runs, threads, [&](std::size_t run) {
     const std::size_t day = run / policies.size();
     const std::size_t policy = run % policies.size();
+    RunWatch watch_run;
+    if (watch) watch_run = [&](const Engine& engine) { watch(policy, day, engine); };
     if (!failed) {
       std::call_once(shared[day].once, [&] { make_day(shared[day], source, day); });
       if (shared[day].error) {
         errors[run] = Error{fmt::format("day {}: {}", day, shared[day].error->message)};
-      } else if (auto metrics = run_day(settings, policies[policy], *shared[day].table, day)) {
+      } else if (auto metrics =
+                     run_day(settings, policies[policy], *shared[day].table, day, watch_run)) {
         comparison.policies[policy].days[day] = *metrics;
       } else {
         errors[run] = Error{
@@ -121,6 +128,15 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> 
   }
   estimate_all(comparison, settings.engine.seed);
   return comparison;
+}
+
+std::size_t median_day(const PolicyResult& result) {
+  std::vector<std::size_t> order(result.days.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return result.days[a].et < result.days[b].et;
+  });
+  return order[(order.size() - 1) / 2];
 }
 
 void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint64_t seed) {
@@ -142,6 +158,16 @@ void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint6
     if (!tried) continue;
     result.tardiness_above_program =
         above(result, &Metrics::avg_tardiness_s, &DayBound::linearised_tardiness_s);
+  }
+}
+
+void add_energy_bounds(Comparison& comparison, std::vector<double> bounds_j, std::uint64_t seed) {
+  SM_CHECK(bounds_j.size() == comparison.days);
+  comparison.energy_bounds_j = std::move(bounds_j);
+  for (PolicyResult& result : comparison.policies) {
+    std::vector<double> energy_j;
+    for (const Metrics& day : result.days) energy_j.push_back(day.energy_j);
+    result.energy_above_published = estimate_change(energy_j, comparison.energy_bounds_j, seed);
   }
 }
 

@@ -20,7 +20,7 @@ struct Quantity {
   std::string_view key;
   double Metrics::*of;
 };
-inline constexpr std::array<Quantity, 9> kQuantities = {{
+inline constexpr std::array<Quantity, 11> kQuantities = {{
     {"et", &Metrics::et},
     {"energy_j", &Metrics::energy_j},
     {"energy_wmin", &Metrics::energy_wmin},
@@ -30,6 +30,8 @@ inline constexpr std::array<Quantity, 9> kQuantities = {{
     {"median_tardiness_s", &Metrics::median_tardiness_s},
     {"p95_tardiness_s", &Metrics::p95_tardiness_s},
     {"p99_tardiness_s", &Metrics::p99_tardiness_s},
+    {"cost", &Metrics::cost},  // Both only where there is a tariff that says so.
+    {"co2_kg", &Metrics::co2_kg},
 }};
 
 struct PolicyResult {
@@ -42,6 +44,7 @@ struct PolicyResult {
   // Paired; where there are bounds.
   Change et_above_bound;
   Change tardiness_above_bound;
+  Change energy_above_published;   // The published energy bound; with it, too.
   Change tardiness_above_program;  // The published one; nothing where a day has too many jobs.
 
   const Estimate& operator[](double Metrics::*of) const;
@@ -51,21 +54,37 @@ struct PolicyResult {
 struct Comparison {
   std::vector<PolicyResult> policies;  // In the order asked for.
   std::size_t days = 0;
-  std::vector<DayBound> bounds;  // By day; empty unless added.
+  std::vector<DayBound> bounds;         // By day; empty unless added.
+  std::vector<double> energy_bounds_j;  // The published one by day; empty unless added.
+  bool priced = false;                  // There is a tariff,
+  bool carbon = false;                  // with grams of CO2.
+
+  // Those that there is something to say of.
+  std::span<const Quantity> quantities() const {
+    return std::span(kQuantities).first(kQuantities.size() - 2 + priced + carbon);
+  }
 };
 
 // The policies of a study by their words: made, and their files read, once for all its days.
 Result<std::vector<Policy>> make_policies(const RunSettings& settings,
                                           std::span<const std::string> specs);
 
+// Called for each run that has ended, from several threads and in any order.
+using CompareWatch = std::function<void(std::size_t policy, std::size_t day, const Engine& engine)>;
+
 // Runs every policy on days 0..days-1 of the source. At most one more day than there are threads is
 // held at a time. The error is that of the first run, by day and policy, that cannot be done.
 // `progress`, if any, counts the runs.
 Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> policies,
                            std::size_t days, const DaySource& source, int threads,
-                           Progress* progress = nullptr);
+                           Progress* progress = nullptr, const CompareWatch& watch = {});
+
+// The day whose ET is the median (the lower of two) under this policy; of equal ones the first.
+std::size_t median_day(const PolicyResult& result);
 
 // Sets how far each policy is above the bounds, one for each day. `seed` is the study's.
 void add_bounds(Comparison& comparison, std::vector<DayBound> bounds, std::uint64_t seed);
+// The same for the published energy bound alone.
+void add_energy_bounds(Comparison& comparison, std::vector<double> bounds_j, std::uint64_t seed);
 
 }  // namespace smartmig

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/shipped.h"
+#include "bound/linearised.h"
 #include "policy/registry.h"
 #include "workload/generator.h"
 
@@ -132,6 +133,72 @@ TEST(Compare, SaysWhichRunFailedFirstOnAnyNumberOfThreads) {
     EXPECT_TRUE(result.error().message.starts_with("none/edf, day 2: 1 of 5 jobs never ran"))
         << result.error().message;
   }
+}
+
+TEST(Compare, PricesEveryDayByTheTariff) {
+  RunSettings priced = settings();
+  priced.tariff.emplace();
+  priced.tariff->price_per_kwh.fill(3.6);
+  const auto comparison = compare(priced, policies(), 2, day_of, 1);
+  ASSERT_TRUE(comparison);
+  EXPECT_EQ(comparison->quantities().back().key, "cost");
+  for (const PolicyResult& result : comparison->policies) {
+    // One price at all hours: energy times it.
+    EXPECT_NEAR(result[&Metrics::cost].mean, result[&Metrics::energy_j].mean * 1e-6, 1e-9);
+    EXPECT_EQ(result.days[0].co2_kg, 0);
+  }
+  priced.tariff->g_co2_per_kwh.emplace().fill(3600);
+  const auto carbon = compare(priced, policies(), 2, day_of, 1);
+  EXPECT_EQ(carbon->quantities().back().key, "co2_kg");
+  EXPECT_NEAR(carbon->policies[0].days[1].co2_kg, carbon->policies[0].days[1].energy_j * 1e-6,
+              1e-9);
+  EXPECT_EQ(compare(settings(), policies(), 1, day_of, 1)->quantities().size(),
+            kQuantities.size() - 2);
+}
+
+TEST(Compare, SaysHowFarTheEnergyIsAboveThePublishedBound) {
+  auto comparison = compare(settings(), policies(), 2, day_of, 1);
+  auto bounds = published_energy_bounds(settings(), 2, day_of, 2);
+  ASSERT_TRUE(comparison && bounds);
+  const DayTable first = fixed_day(0);
+  EXPECT_EQ((*bounds)[0], linearised_energy_j(bound_input(settings(), *first)));
+  add_energy_bounds(*comparison, *bounds, 4);
+  for (const PolicyResult& result : comparison->policies) {
+    const double energy_j = result.days[0].energy_j + result.days[1].energy_j;
+    EXPECT_NEAR(*result.energy_above_published.mean,
+                100 * (energy_j / ((*bounds)[0] + (*bounds)[1]) - 1), 1e-9);
+    EXPECT_GT(*result.energy_above_published.mean, 0);
+  }
+}
+
+TEST(Compare, WatchingARunChangesNothingInIt) {
+  RunSettings watched = settings();
+  watched.engine.records = true;
+  std::atomic<int> seen{0};
+  const auto plain = compare(settings(), policies(), 3, day_of, 2);
+  const auto with = compare(watched, policies(), 3, day_of, 2, nullptr,
+                            [&](std::size_t, std::size_t, const Engine& engine) {
+                              EXPECT_TRUE(engine.records().has_value());
+                              ++seen;
+                            });
+  ASSERT_TRUE(plain && with);
+  EXPECT_EQ(seen, 9);
+  for (std::size_t p = 0; p < kPolicies.size(); ++p) {
+    for (std::size_t q = 0; q < kQuantities.size(); ++q)
+      EXPECT_EQ(plain->policies[p].estimates[q].mean, with->policies[p].estimates[q].mean);
+  }
+}
+
+TEST(Compare, TheMedianDayIsTheLowerOfTwoAndTheFirstOfEquals) {
+  PolicyResult result;
+  for (const double et : {3., 1., 2., 2.}) {
+    Metrics metrics;
+    metrics.et = et;
+    result.days.push_back(metrics);
+  }
+  EXPECT_EQ(median_day(result), 2u);
+  result.days.resize(1);
+  EXPECT_EQ(median_day(result), 0u);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "sim/metrics.h"
+#include "study/tariff.h"
 
 namespace smartmig {
 
@@ -14,6 +16,7 @@ struct RunSettings {
   const Fleet* fleet = nullptr;  // Must outlive the study.
   EngineOptions engine;          // Its seed is the study's.
   double energy_weight = 2e-7;   // `a` of ET, in the papers' units.
+  std::optional<Tariff> tariff;
 };
 
 // The jobs of a day, shared by the runs on it.
@@ -26,9 +29,13 @@ using DaySource = std::function<Result<DayTable>(std::size_t day)>;
 // runs.
 std::uint64_t day_seed(std::uint64_t seed, std::uint64_t day);
 
+// For a caller that wants more of a run than its metrics: called when it has ended, before the
+// engine goes.
+using RunWatch = std::function<void(const Engine& engine)>;
+
 // By a copy of the policy, seeded for the day: one serves all days and threads. The error is a job
 // that can never run.
 Result<Metrics> run_day(const RunSettings& settings, const Policy& policy, const JobTable& jobs,
-                        std::uint64_t day);
+                        std::uint64_t day, const RunWatch& watch = {});
 
 }  // namespace smartmig

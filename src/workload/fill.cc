@@ -70,7 +70,7 @@ class Filler {
       add_one(raw, std::min(1.0, raw.gpu_fraction * raw.gpu_count), raw.id);
       merged_ += raw.gpu_count > 1;
     } else if (options_.multi_gpu == MultiGpu::kDrop) {
-      filled_.report.drop("asks for several GPUs");
+      filled_.report.drop(kSeveralGpus);
     } else {
       for (int i = 0; i < raw.gpu_count; ++i) {
         add_one(raw, raw.gpu_fraction, part_id(raw.id, i));

@@ -24,6 +24,9 @@ Result<MultiGpu> parse_multi_gpu(std::string_view word);
 enum class MemoryRule : std::uint8_t { kTrace, kIgnore, kProfile };
 Result<MemoryRule> parse_memory_rule(std::string_view word);
 
+// Why rows are dropped under kDrop.
+inline constexpr std::string_view kSeveralGpus = "asks for several GPUs";
+
 struct FillOptions {
   std::uint64_t seed = 1;
   DeadlineRule deadlines;

@@ -23,6 +23,7 @@ constexpr double kInferenceMeanMin = 3;
 constexpr double kTraining5Min = 40;
 constexpr double kTraining95Min = 60;
 constexpr double kNormal95 = 1.6448536269514722;  // The standard normal's 95 % point.
+constexpr double kHeavySigma = 1.5;               // Of ln(time); ours.
 constexpr double kBertShare = 2.0 / 3.0;          // In both kinds; the rest is ResNet-50.
 
 // Times of arrival in microseconds, from 0. Not rounded between arrivals, so that rounding does not
@@ -81,12 +82,33 @@ std::array<double, kSizeCount> speeds(std::uint16_t profile) {
   return linear;
 }
 
-double draw_time_1g_us(JobKind kind, Random& random) {
-  static const double mu = (std::log(kTraining5Min) + std::log(kTraining95Min)) / 2;
-  static const double sigma =
-      (std::log(kTraining95Min) - std::log(kTraining5Min)) / (2 * kNormal95);
-  const double minutes = kind == JobKind::kTraining ? random.lognormal(mu, sigma)
-                                                    : random.exponential(kInferenceMeanMin);
+// ln(minutes) is normal with this mean and deviation.
+struct Lognormal {
+  double mu = 0;
+  double sigma = 0;
+  double mean() const { return std::exp(mu + sigma * sigma / 2); }
+};
+const Lognormal& paper_training() {
+  static const Lognormal times = {
+      (std::log(kTraining5Min) + std::log(kTraining95Min)) / 2,
+      (std::log(kTraining95Min) - std::log(kTraining5Min)) / (2 * kNormal95)};
+  return times;
+}
+
+double draw_paper_min(JobKind kind, Random& random) {
+  if (kind == JobKind::kInference) return random.exponential(kInferenceMeanMin);
+  return random.lognormal(paper_training().mu, paper_training().sigma);
+}
+
+double draw_time_1g_us(JobTimes times, JobKind kind, Random& random) {
+  const double mean_min = kind == JobKind::kTraining ? paper_training().mean() : kInferenceMeanMin;
+  double minutes = mean_min;
+  if (times == JobTimes::kPaper) minutes = draw_paper_min(kind, random);
+  if (times == JobTimes::kExponential) minutes = random.exponential(mean_min);
+  if (times == JobTimes::kHeavy) {
+    const double mu = std::log(mean_min) - kHeavySigma * kHeavySigma / 2;
+    minutes = random.lognormal(mu, kHeavySigma);
+  }
   return minutes * kMinute;
 }
 
@@ -169,6 +191,13 @@ TimeUs draw_deadline(const DeadlineRule& rule, const Job& job, Random& random) {
          std::llround(random.uniform(rule.low, rule.high) * static_cast<double>(time_us));
 }
 
+Result<JobTimes> parse_job_times(std::string_view word) {
+  static const std::string kWords[] = {"paper", "constant", "exponential", "heavy"};
+  const auto at = std::find(std::begin(kWords), std::end(kWords), word);
+  if (at != std::end(kWords)) return static_cast<JobTimes>(at - std::begin(kWords));
+  return fail("found {}{}", in_quotes(word), suggestion(word, kWords));
+}
+
 Result<void> check_options(const GeneratorOptions& options) {
   // Negated, so that a NaN fails.
   if (!(options.rate >= kLeastRate && options.rate <= kMostRate)) {
@@ -207,7 +236,7 @@ JobTable generate(const GeneratorOptions& options) {
     if (!options.linear_speeds) {
       job.profile = profiles.uniform() < kBertShare ? paper.bert[kind] : paper.resnet50[kind];
     }
-    const double time_1g_us = draw_time_1g_us(job.kind, times);
+    const double time_1g_us = draw_time_1g_us(options.times, job.kind, times);
     const auto speed = speeds(job.profile);
     for (std::size_t i = 0; i < speed.size(); ++i) {
       job.time_us[i] = std::max<TimeUs>(1, std::llround(time_1g_us * speed[0] / speed[i]));

@@ -27,6 +27,15 @@ std::string to_string(const DeadlineRule& rule);
 // A deadline for a job whose submit time and times on slices are set; one draw.
 TimeUs draw_deadline(const DeadlineRule& rule, const Job& job, Random& random);
 
+// How the times on 1g are spread; the mean of each kind is the papers' in all of them.
+enum class JobTimes : std::uint8_t {
+  kPaper,        // Inference exponential, training lognormal and narrow.
+  kConstant,     // Every job its kind's mean.
+  kExponential,  // Both kinds.
+  kHeavy         // Both lognormal, the standard deviation nearly three times the mean.
+};
+Result<JobTimes> parse_job_times(std::string_view word);
+
 struct GeneratorOptions {
   bool fixed_rate = false;  // false: the daily curve; true: `count` jobs at `rate` a minute.
   double rate = 20;         // Multiplies the curve; for fixed_rate, jobs a minute.
@@ -36,6 +45,7 @@ struct GeneratorOptions {
   std::uint64_t day = 0;  // The number of the stream.
   DeadlineRule deadlines;
   double training_share = 0.2;
+  JobTimes times = JobTimes::kPaper;
   bool linear_speeds = false;  // Speed k on size k, in place of the papers' four profiles.
   // By hour of day, before `rate`. In an hour of 0 no gap begins; the one before it may end there.
   std::array<double, 24> rate_per_minute;

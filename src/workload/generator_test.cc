@@ -402,5 +402,45 @@ TEST(DeadlineRule, RefusesWhatIsNotARange) {
   }
 }
 
+TEST(JobTimes, KeepTheMeanOfEachKindAndEveryOtherDraw) {
+  GeneratorOptions options;
+  options.rate = 400;  // Many jobs, as a heavy tail needs.
+  const JobTable paper = generate(options);
+  for (const char* word : {"constant", "exponential", "heavy"}) {
+    options.times = *parse_job_times(word);
+    const JobTable other = generate(options);
+    ASSERT_EQ(other.jobs.size(), paper.jobs.size());
+    double minutes[2] = {};
+    double count[2] = {};
+    for (std::size_t i = 0; i < other.jobs.size(); ++i) {
+      const auto kind = static_cast<std::size_t>(other.jobs[i].kind);
+      EXPECT_EQ(other.jobs[i].submit_us, paper.jobs[i].submit_us);
+      EXPECT_EQ(other.jobs[i].profile, paper.jobs[i].profile);
+      minutes[kind] += to_s(other.jobs[i].time_us[0]) / 60;
+      ++count[kind];
+    }
+    EXPECT_NEAR(minutes[0] / count[0], 3, .1) << word;
+    EXPECT_NEAR(minutes[1] / count[1], 49.36, 2) << word;
+  }
+}
+
+TEST(JobTimes, AreSpreadAsTheirNameSays) {
+  GeneratorOptions options;
+  options.training_share = 1;
+  const auto relative_deviation = [&](const char* word) {
+    options.times = *parse_job_times(word);
+    std::vector<double> times;
+    for (const Job& job : generate(options).jobs) times.push_back(to_s(job.time_us[0]));
+    double squares = 0;
+    for (const double time : times) squares += (time - mean_of(times)) * (time - mean_of(times));
+    return std::sqrt(squares / static_cast<double>(times.size())) / mean_of(times);
+  };
+  EXPECT_NEAR(relative_deviation("paper"), .1237, .01);
+  EXPECT_NEAR(relative_deviation("constant"), 0, 1e-9);
+  EXPECT_NEAR(relative_deviation("exponential"), 1, .1);
+  EXPECT_GT(relative_deviation("heavy"), 1.8);
+  EXPECT_EQ(parse_job_times("hevy").error().message, "found 'hevy'; did you mean 'heavy'?");
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -5,6 +5,7 @@
 
 #include "mig/board.h"
 #include "workload/fill.h"
+#include "workload/sublinearity.h"
 
 namespace smartmig {
 namespace {
@@ -67,9 +68,12 @@ WorkloadStats measure(const JobTable& table) {
   gaps.reserve(stats.jobs);
   slacks.reserve(stats.jobs);
   double work_s = 0;
+  double scores = 0;
+  std::size_t scored = 0;
   TimeUs before = table.jobs.front().submit_us;
   for (const Job& job : table.jobs) {
     stats.training += job.kind == JobKind::kTraining;
+    if (const auto score = sublinearity(job)) scores += *score, ++scored;
     const TimeUs time = time_on_largest(job);
     times.push_back(to_s(time));
     work_s += to_s(time);
@@ -87,6 +91,7 @@ WorkloadStats measure(const JobTable& table) {
     ++stats.smallest_that_runs[runs];
     ++stats.smallest_on_time[on_time];
   }
+  if (scored > 0) stats.sublinearity = scores / static_cast<double>(scored);
   stats.first_submit_s = to_s(table.jobs.front().submit_us);
   stats.span_s = span_between(table.jobs.front().submit_us, table.jobs.back().submit_us);
   stats.time_7g_s = percentiles(std::move(times));

@@ -31,9 +31,10 @@ struct WorkloadStats {
   Percentiles time_7g_s;  // On the largest size it runs on where there is no 7g.
   Percentiles interarrival_s;
   Percentiles slack_s;  // deadline - submit - that time; negative: late from the start.
-  std::array<double, 24> by_hour{};  // Submits in each hour of the day; mean 1.
-  BySize smallest_that_runs{};       // By the times and the memory of A100-40GB slices.
-  BySize smallest_on_time{};         // Ends before its deadline if it starts when it comes.
+  std::array<double, 24> by_hour{};    // Submits in each hour of the day; mean 1.
+  BySize smallest_that_runs{};         // By the times and the memory of A100-40GB slices.
+  BySize smallest_on_time{};           // Ends before its deadline if it starts when it comes.
+  std::optional<double> sublinearity;  // Mean score (sublinearity.h) of the jobs that have one.
   double load_gpus =
       0;  // Time on 7g a second of the span: GPUs it would keep busy without slices. 0: no span.
 };

@@ -131,6 +131,10 @@ std::string to_text(const SanityReport& report) {
                      sizes_text(stats.smallest_that_runs, "none (memory)"));
   out += fmt::format("smallest slice that is on time if started at once: {}\n",
                      sizes_text(stats.smallest_on_time, "none"));
+  if (stats.sublinearity) {
+    out += fmt::format("sublinearity score: mean {:.3g} (1: twice as fast on twice the slice)\n",
+                       *stats.sublinearity);
+  }
   return out + hours_text(stats.by_hour);
 }
 
@@ -156,6 +160,7 @@ Json to_json(const SanityReport& report) {
   json["time_7g_s"] = to_json(stats.time_7g_s);
   json["interarrival_s"] = to_json(stats.interarrival_s);
   json["slack_s"] = to_json(stats.slack_s);
+  json["sublinearity"] = stats.sublinearity ? Json(*stats.sublinearity) : Json(nullptr);
   json["by_hour"] = stats.by_hour;
   json["smallest_that_runs"] = to_json(stats.smallest_that_runs);
   json["smallest_on_time"] = to_json(stats.smallest_on_time);

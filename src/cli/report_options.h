@@ -1,0 +1,33 @@
+// What simulate and compare need for report.html: the learning curve to show in it, and what its
+// end says of the command and its inputs.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "cli/invocation.h"
+#include "cli/run_options.h"
+#include "report/report_page.h"
+
+namespace smartmig {
+
+struct ReportOptions {
+  std::string learning_curve;  // A file of `train --curve`; "": none.
+};
+void add_report_options(CLI::App& app, ReportOptions& options);
+
+// The command, the version, and the digest of all data in the program: what boards, speeds, curves,
+// costs, policies and published numbers it knows.
+PageOrigin origin_of(const Invocation& invocation);
+
+// The learning curve, and the digests of all files that the run reads. Reading them before the run
+// finds what cannot be read. `trace` is what is known of the jobs' file.
+Result<ReportContext> read_report_context(const ReportOptions& options, const RunOptions& run,
+                                          const RunSetup& setup,
+                                          const std::optional<TraceReport>& trace,
+                                          std::span<const std::string> policies,
+                                          const Invocation& invocation);
+
+}  // namespace smartmig

@@ -1,0 +1,41 @@
+#include "report/estimate_text.h"
+
+#include <fmt/format.h>
+
+namespace smartmig {
+namespace {
+
+std::string percent(double value) {
+  return value == 0 ? std::string("0") : fmt::format("{:+.1f}", value);
+}
+
+// "a b", or "a" where there is no b.
+std::string two_parts(std::string first, const std::string& second) {
+  return second.empty() ? first : first + ' ' + second;
+}
+
+}  // namespace
+
+std::string interval_text(double scale, const Estimate& estimate) {
+  if (!estimate.low95) return "";
+  return fmt::format("[{:.4g}, {:.4g}]", *estimate.low95 * scale, *estimate.high95 * scale);
+}
+
+std::string with_interval(double scale, const Estimate& estimate) {
+  return two_parts(fmt::format("{:.4g}", estimate.mean * scale), interval_text(scale, estimate));
+}
+
+std::string change_mean_text(const Change& change) {
+  return change.mean ? percent(*change.mean) : "-";
+}
+
+std::string change_interval_text(const Change& change) {
+  if (!change.mean || !change.low95) return "";
+  return fmt::format("[{}, {}]", percent(*change.low95), percent(*change.high95));
+}
+
+std::string change_text(const Change& change) {
+  return two_parts(change_mean_text(change), change_interval_text(change));
+}
+
+}  // namespace smartmig
