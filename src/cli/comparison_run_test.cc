@@ -12,7 +12,7 @@ TEST(ComparisonRun, WordsAreThoseOfTheCommandLine) {
       "--policy none/edf --policy static:4-3*2/cedf --fleet 2xA100-40GB --days 3 --rate 2 --bound",
       1);
   ASSERT_TRUE(prepared) << prepared.error().message;
-  EXPECT_EQ(prepared->policies, (std::vector<std::string>{"none/edf", "static:4-3*2/cedf"}));
+  EXPECT_EQ(prepared->specs, (std::vector<std::string>{"none/edf", "static:4-3*2/cedf"}));
   EXPECT_EQ(prepared->days.count, 3u);
   EXPECT_EQ(prepared->setup->fleet.gpu_count(), 2u);
   EXPECT_TRUE(prepared->bound);

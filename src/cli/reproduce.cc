@@ -97,10 +97,10 @@ void add_reproduce(CLI::App& app, Action& action, const Invocation& invocation) 
       app.add_subcommand("reproduce", "Published tables and figures, ours beside theirs");
   const auto options = std::make_shared<ReproduceOptions>();
   command->add_option("items", options->items, "fig2, table1, ...; --list names them");
-  command->add_flag("--all", options->all, "Every item (about half an hour on two cores)");
+  command->add_flag("--all", options->all, "Every item (some minutes on two cores)");
   command->add_flag("--list", options->list, "Name the items, run nothing");
   command->add_flag("--quick", options->quick,
-                    "Fewer days: wider intervals, the same code (--all: a few minutes)");
+                    "Fewer days: wider intervals, the same code (--all: about a minute)");
   command->add_option("--threads", options->threads, "0: one for each core (0)");
   command->add_option("--out", options->out,
                       "A folder for report.html, reproduction.md and reproduction.json");

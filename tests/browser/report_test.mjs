@@ -245,32 +245,41 @@ async function download(page, button) {
   return {name: file.suggestedFilename(), text: fs.readFileSync(await file.path(), 'utf8')};
 }
 
-test('every table is saved as CSV and every picture as SVG', async () => {
+test('every table is saved as CSV', async () => {
   const {page, problems, close} = await open(browser, compareReport);
   for (const button of await page.getByRole('button', {name: /^Save .* as CSV$/}).all()) {
     const {name, text} = await download(page, button);
     const lines = text.trim().split('\n');
     assert.match(name, /\.csv$/);
     assert.equal(lines.length, 1 + 3, `${name}: a header and a row a policy`);
-    if (name === 'comparison.csv') {
-      assert.match(lines[0], /^policy,et,et_low95,et_high95,/);
-      const json = JSON.parse(await page.locator('#result').textContent());
-      const fields = lines[3].split(',');
-      assert.equal(fields[0], json[2].policy);
-      assert.deepEqual(fields.slice(1, 4).map(Number), [json[2].et.mean, json[2].et.low95, json[2].et.high95]);
-    }
-  }
-  const pictures = await page.locator('figure.chart:visible, figure.timeline:visible').count();
-  const buttons = await page.getByRole('button', {name: /^Save .* as SVG$/}).all();
-  assert.equal(buttons.length, pictures);
-  for (const button of buttons) {
-    const {name, text} = await download(page, button);
-    const bad = await page.evaluate(svg => new DOMParser().parseFromString(svg, 'image/svg+xml').querySelector('parsererror')?.textContent, text);
-    assert.equal(bad, undefined, name);
-    assert.doesNotMatch(text, /NaN|undefined/);
+    if (name !== 'comparison.csv') continue;
+    assert.match(lines[0], /^policy,et,et_low95,et_high95,/);
+    const json = JSON.parse(await page.locator('#result').textContent());
+    const fields = lines[3].split(',');
+    assert.equal(fields[0], json[2].policy);
+    assert.deepEqual(fields.slice(1, 4).map(Number), [json[2].et.mean, json[2].et.low95, json[2].et.high95]);
   }
   clean(problems);
   await close();
+});
+
+test('every picture is saved as SVG', async () => {
+  // Chromium lets a page begin ten downloads in a row and drops the next: a new page after five.
+  const inRow = 5;
+  for (let first = 0, count = 1; first < count; first += inRow) {
+    const {page, problems, close} = await open(browser, compareReport);
+    const buttons = await page.getByRole('button', {name: /^Save .* as SVG$/}).all();
+    count = await page.locator('figure.chart:visible, figure.timeline:visible').count();
+    assert.equal(buttons.length, count);
+    for (const button of buttons.slice(first, first + inRow)) {
+      const {name, text} = await download(page, button);
+      const bad = await page.evaluate(svg => new DOMParser().parseFromString(svg, 'image/svg+xml').querySelector('parsererror')?.textContent, text);
+      assert.equal(bad, undefined, name);
+      assert.doesNotMatch(text, /NaN|undefined/);
+    }
+    clean(problems);
+    await close();
+  }
 });
 
 test('without JavaScript the tables and pictures are there', async () => {
