@@ -19,7 +19,8 @@ double speed_at(const Candidate& candidate, int size) {
 
 }  // namespace
 
-void Award::begin(const Knobs& knobs, double backlog, double load, double trend, bool moves_cost) {
+void Award::begin(const Knobs& knobs, double backlog, double load, double trend, double energy,
+                  bool moves_cost) {
   const auto k = [&](Knob knob) { return get(knobs, knob); };
   const double overload = std::max(0.0, backlog);
   const double price_overload = k(Knob::kPriceOverload) * overload;
@@ -33,7 +34,7 @@ void Award::begin(const Knobs& knobs, double backlog, double load, double trend,
   tilt_from_ = std::exp(k(Knob::kTiltFrom));
   tilt_ = k(Knob::kTilt) + k(Knob::kTiltBacklog) * backlog + k(Knob::kTiltOverload) * overload;
   training_ = std::exp(k(Knob::kTraining) + k(Knob::kTrainingBacklog) * backlog);
-  least_ = std::exp(k(Knob::kLeast));
+  least_ = std::exp(k(Knob::kLeast)) * energy;
   steepness_ =
       std::min(kMaxSteepness, std::exp(k(Knob::kSteepness) + k(Knob::kSteepnessBacklog) * backlog +
                                        k(Knob::kSteepnessOverload) * overload));

@@ -35,7 +35,9 @@ inline double late_minutes(double delay, double minutes, double slack) {
 class Award {
  public:
   // Sets what is the same for all jobs at one instant.
-  void begin(const Knobs& knobs, double backlog, double load, double trend, bool moves_cost);
+  // `energy`: what a watt-minute is worth, as a multiple of what it is on the papers' day.
+  void begin(const Knobs& knobs, double backlog, double load, double trend, double energy,
+             bool moves_cost);
   // A job as a candidate, with its weight; false: it runs nowhere.
   bool weigh(const View& view, JobIndex job, KindSet kinds, int held, Candidate& candidate) const;
   // Awards at most that many compute slices; returns how many are left. O(n + slices log n).

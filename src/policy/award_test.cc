@@ -14,8 +14,8 @@ namespace {
 
 class AwardTest : public testing::Test {
  protected:
-  void begin(double backlog = 0, bool moves_cost = false) {
-    award_.begin(knobs_, backlog, std::log(0.3), 0, moves_cost);
+  void begin(double backlog = 0, bool moves_cost = false, double energy = 1) {
+    award_.begin(knobs_, backlog, std::log(0.3), 0, energy, moves_cost);
   }
   void set(Knob knob, double value) { knobs_[static_cast<std::size_t>(knob)] = value; }
   // A late job with these speeds and minutes of work.
@@ -283,6 +283,14 @@ TEST_F(AwardTest, GivesTheFirstSizeAtAnyValueButNoLargerOneBelowTheLeast) {
   EXPECT_EQ(kSizes[jobs[1].size], 7);
 }
 
+TEST_F(AwardTest, AsksLessOfALargerSizeWhereEnergyIsWorthLess) {
+  set(Knob::kLeast, std::log(1.5));
+  std::vector<Candidate> jobs = {job(0, kLinear, 3, 1)};
+  begin(0, false, 0.1);
+  award_.give(jobs, 7);
+  EXPECT_EQ(kSizes[jobs[0].size], 7);
+}
+
 TEST(AwardWeights, CountTrainingByItsFactorAndNothingThatRunsNowhere) {
   const std::array<double, kSizeCount> times = {700, 350, 234, 175, 100};
   Situation on_fleet("2xA100-40GB", "7*2",
@@ -293,7 +301,7 @@ TEST(AwardWeights, CountTrainingByItsFactorAndNothingThatRunsNowhere) {
   knobs[static_cast<std::size_t>(Knob::kTraining)] = 0.25;
   knobs[static_cast<std::size_t>(Knob::kTrainingBacklog)] = 0.5;
   Award award;
-  award.begin(knobs, 0.5, std::log(0.3), 0, false);
+  award.begin(knobs, 0.5, std::log(0.3), 0, 1, false);
   const KindSet kinds = on_fleet.fleet.kinds_for(on_fleet.jobs[0]);
   Candidate inference;
   Candidate training;
@@ -312,7 +320,7 @@ TEST(AwardWeights, CountTardinessOfShortJobsAndLateOnesMore) {
                      "smartmig", Preemption::kFree);
   on_fleet.arrive(0, 2);
   Award award;
-  award.begin(first_knobs().free_moves, 0, std::log(0.3), 0, false);
+  award.begin(first_knobs().free_moves, 0, std::log(0.3), 0, 1, false);
   std::array<Candidate, 3> jobs;
   for (JobIndex i = 0; i < 3; ++i) {
     ASSERT_TRUE(award.weigh(on_fleet.view(), i, on_fleet.view().groups()[0].kinds, -1, jobs[i]));

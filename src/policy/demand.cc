@@ -11,6 +11,7 @@ constexpr double kMemoryMin = 45;
 // Until enough was seen: a load of .3 that weighs like the first quarter of an hour.
 constexpr double kPriorLoad = 0.3;
 constexpr double kPriorWeight = 0.3;
+constexpr double kPriorDays = 1. / 24;
 constexpr double kAheadHours = 0.3;
 constexpr double kBackHours = 1;
 
@@ -18,7 +19,7 @@ constexpr double kBackHours = 1;
 
 void Demand::begin(TimeUs now) {
   curve_ = GeneratorOptions().rate_per_minute;
-  last_us_ = now;
+  begin_us_ = last_us_ = now;
   seen_ = 0;
   work_ = weight_ = 0;
 }
@@ -44,6 +45,12 @@ void Demand::observe(const View& view) {
 
 double Demand::load() const {
   return std::log((work_ + kPriorLoad * kPriorWeight) / (weight_ + kPriorWeight));
+}
+
+double Demand::jobs_a_day(const View& view) const {
+  const double gpus = view.fleet().gpu_count();
+  const double days = static_cast<double>(view.now() - begin_us_) / kDayUs;
+  return (seen_ / gpus + kPapersJobsADay * kPriorDays) / (days + kPriorDays);
 }
 
 double Demand::curve_at(double hour) const {

@@ -8,6 +8,9 @@
 
 namespace smartmig {
 
+// For each GPU, at the papers' multiplier of 20 for 8 GPUs.
+inline constexpr double kPapersJobsADay = 519;
+
 class Demand {
  public:
   void begin(TimeUs now);
@@ -15,6 +18,8 @@ class Demand {
   void observe(const View& view);
   // ln of the work that arrives per compute slice and minute, in minutes on the smallest size.
   double load() const;
+  // Jobs that arrive for each GPU in a day, since the beginning.
+  double jobs_a_day(const View& view) const;
   // ln of the daily curve a little ahead over an hour back.
   double trend(TimeUs now) const;
 
@@ -22,6 +27,7 @@ class Demand {
   double curve_at(double hour) const;
 
   std::array<double, 24> curve_{};
+  TimeUs begin_us_ = 0;
   TimeUs last_us_ = 0;
   JobIndex seen_ = 0;
   double work_ = 0;    // Per slice and minute, weighted by age.

@@ -85,6 +85,19 @@ TEST(Demand, RemembersNothingOfARunBefore) {
               1e-12);
 }
 
+// An hour at the papers' 519 jobs a day stands for what was not seen yet.
+TEST(Demand, CountsJobsADayFromThePapersOn) {
+  Watched watched(std::vector<Job>(48, flat_job(60, 1e6)));
+  const auto at = [&](double hours) {
+    watched.load_at(60 * hours);
+    return watched.demand.jobs_a_day(watched.view());
+  };
+  EXPECT_NEAR(at(0), 519, 1e-9);
+  EXPECT_NEAR(at(23), 519. / 24, 1e-9);
+  watched.arrive(0, 47);
+  EXPECT_NEAR(at(47), (48 + 519. / 24) / 2, 1e-9);
+}
+
 // The papers' curve is .104 at 23, .111 at 0, .083 at 1, .137 at 4, .169 at 5, .171 at 6 o'clock.
 TEST(Demand, TrendIsTheCurveALittleAheadOverAnHourBack) {
   Demand demand;

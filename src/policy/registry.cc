@@ -91,22 +91,25 @@ Result<std::string> file_of(const Word& word) {
   return std::string(*word.argument);
 }
 
-using MakeJoint = Result<std::unique_ptr<Partitioner>> (*)(const Word&, const Fleet&);
+using MakeJoint = Result<std::unique_ptr<Partitioner>> (*)(const Word&, const Fleet&,
+                                                          const PolicyOptions&);
 struct JointEntry {
   std::string name;
   std::string what;
   MakeJoint make;
 };
-Result<std::unique_ptr<Partitioner>> make_greedy_from(const Word& word, const Fleet&) {
+Result<std::unique_ptr<Partitioner>> make_greedy_from(const Word& word, const Fleet&,
+                                                      const PolicyOptions&) {
   if (const auto none = expect_no_argument(word); !none) return pass_on(none);
   return make_greedy();
 }
-Result<std::unique_ptr<Partitioner>> make_smartmig_from(const Word& word, const Fleet& fleet) {
+Result<std::unique_ptr<Partitioner>> make_smartmig_from(const Word& word, const Fleet& fleet,
+                                                        const PolicyOptions& options) {
   const auto file = file_of(word);
   if (!file) return pass_on(file);
   const auto knobs = read_knobs(*file);
   if (!knobs) return pass_on(knobs);
-  return make_smartmig(*knobs, fleet);
+  return make_smartmig(*knobs, fleet, options.energy_weight);
 }
 const std::vector<JointEntry>& joints() {
   static const std::vector<JointEntry> entries = {
@@ -232,7 +235,7 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
   const Word word = parse_word(spec);
   for (const JointEntry& joint : joints()) {
     if (joint.name != word.name) continue;
-    auto made = joint.make(word, fleet);
+    auto made = joint.make(word, fleet, options);
     if (!made) return pass_on(made);
     policy.partitioner = std::move(*made);
     return policy;

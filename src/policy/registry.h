@@ -13,7 +13,7 @@
 namespace smartmig {
 
 struct PolicyOptions {
-  double energy_weight = 2e-7;  // `a` of ET, in the papers' units; `met` uses it.
+  double energy_weight = 2e-7;  // `a` of ET, in the papers' units; `met` and `smartmig` use it.
   std::uint64_t seed = 1;       // Of policies that draw.
 };
 

@@ -20,7 +20,7 @@ class OnRooms {
           const Costs& costs = Costs::free())
       : on(fleet, layouts, std::move(jobs), "smartmig", Preemption::kCheckpoint, costs),
         view(on.view()) {
-    award_.begin(first_knobs().costly_moves, 0, 0, 0, true);
+    award_.begin(first_knobs().costly_moves, 0, 0, 0, 1, true);
     stoppable_.reserve(on.jobs.size());
     candidates_.reserve(on.jobs.size());
   }
@@ -140,13 +140,14 @@ TEST(Rooms, ASliceIsWaitedForUntilItsStoppedJobHasSaved) {
 // The victim has 100 minutes to go. Stopped, it comes back after `back` minutes if it would get
 // what it has, half of that if less, at once if nothing; saves half a minute and restores a
 // quarter.
-double loss_of_stopping(double deadline_min, int awarded) {
+double loss_of_stopping(double deadline_min, int awarded, double waste = 0) {
   OnRooms on("A100-40GB", "7",
              {flat_job(6000, 60 * deadline_min, kTraining), make_job(kLinearS, 60)});
   on.on.run(0, 0, 0);
   on.on.arrive(1, 1);
   on.terms.stop = 2;
   on.terms.back = 3;
+  on.terms.waste = waste;
   on.stoppable(0, awarded, 0.5, 0.25);
   on.begin();
   const auto stops = on.find(on.only_on(1, 7));
@@ -161,6 +162,7 @@ TEST(Rooms, AStopCostsItselfAndTheTardinessOfWhoIsStopped) {
   EXPECT_NEAR(loss_of_stopping(0, 2), 2 + 1.5 + 0.75, 1e-9);
   EXPECT_NEAR(loss_of_stopping(0, -1), 2 + 0.75, 1e-9);
   EXPECT_NEAR(loss_of_stopping(102, 4), 2 + 1.75, 1e-9) << "two minutes are to spare";
+  EXPECT_NEAR(loss_of_stopping(1000, 4, 0.1), 2 + 0.1 * 7 * 0.75, 1e-9) << "seven slices idle";
 }
 
 TEST(Rooms, OnlyThoseInTheWayAreStoppedAndOnlyIfAllMayBe) {

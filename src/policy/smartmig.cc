@@ -19,11 +19,13 @@ constexpr std::size_t kMaxSlices = 7;  // Of a GPU.
 // Where moves cost, what one decision does is bounded; the next event is never far.
 constexpr std::ptrdiff_t kAtOnce = 1024;
 constexpr int kPatience = 64;
+constexpr double kPapersWeight = 2e-7;  // Of energy in ET; the knobs were found with it.
+constexpr double kLastingMin = 30;  // A queue of the moment is over by then.
 
 class Smartmig : public Partitioner {
  public:
-  Smartmig(const SmartmigKnobs& knobs, const Fleet& fleet)
-      : knobs_(knobs), packing_(std::make_shared<const Contents>(fleet)) {
+  Smartmig(const SmartmigKnobs& knobs, const Fleet& fleet, double energy_weight)
+      : knobs_(knobs), energy_weight_(energy_weight), packing_(std::make_shared<const Contents>(fleet)) {
     find_base_kinds(fleet);
   }
   std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Smartmig>(*this); }
@@ -50,7 +52,9 @@ class Smartmig : public Partitioner {
         std::log((static_cast<double>(view.jobs_in_system()) + 1) / view.fleet().compute_slices());
     const bool free_moves = view.everything_ready();
     const Knobs& knobs = free_moves ? knobs_.free_moves : knobs_.costly_moves;
-    award_.begin(knobs, backlog, demand_.load(), demand_.trend(view.now()), !free_moves);
+    // A watt-minute and a minute of one job's tardiness weigh by how many jobs share the energy.
+    energy_ = energy_weight_ / kPapersWeight * demand_.jobs_a_day(view) / kPapersJobsADay;
+    award_.begin(knobs, backlog, demand_.load(), demand_.trend(view.now()), energy_, !free_moves);
     collect_ready(view);
     if (free_moves) {
       award_.give(candidates_, slices_up(view), exactly_packable_gpus(view));
@@ -272,7 +276,7 @@ class Smartmig : public Partitioner {
     award_.give(candidates_, slices);
     find_stoppable(view, waiting);
     RoomTerms terms;
-    terms.energy = std::exp(get(knobs, Knob::kEnergy));
+    terms.energy = std::exp(get(knobs, Knob::kEnergy)) * energy_;
     terms.room = std::exp(get(knobs, Knob::kRoom));
     terms.distrust = std::exp(get(knobs, Knob::kDistrust));
     terms.stop = std::exp(get(knobs, Knob::kStop));
@@ -346,10 +350,13 @@ class Smartmig : public Partitioner {
     const bool awarded = candidate.size >= 0;
     const double restore =
         view.left(candidate.job) < 1 ? to_min(view.costs().restore_us(view.job(candidate.job))) : 0;
+    // The award is of this instant. A job that will be there long after it, and cannot be moved,
+    // looks at all sizes, and waits for a larger one if that pays.
+    const bool lasts = !can_be_stopped(view, candidate.job) &&
+                       candidate.minutes[std::max<int>(candidate.size, 0)] > kLastingMin;
+    const int largest = awarded && !lasts ? candidate.size : kSizeCount - 1;
     Rooms::Option option;
-    if (!rooms_.find(candidate, awarded ? candidate.size : kSizeCount - 1, awarded, restore,
-                     option))
-      return false;
+    if (!rooms_.find(candidate, largest, awarded || lasts, restore, option)) return false;
     rooms_.take(option, candidate.minutes[option.size] + restore, decision.stops);
     if (option.way == Rooms::Way::kWait) return false;
     const Board& board = view.fleet().board(option.gpu);
@@ -357,6 +364,10 @@ class Smartmig : public Partitioner {
                                view.fleet().slice_at(option.gpu, board.slots[option.slot].start),
                                option.slot});
     return true;
+  }
+
+  static bool can_be_stopped(const View& view, JobIndex job) {
+    return view.preemption() == Preemption::kCheckpoint && is_preemptible(view.job(job));
   }
 
   // A job that was stopped is ready again when it has saved; that is no event, so a timer is
@@ -375,6 +386,8 @@ class Smartmig : public Partitioner {
   }
 
   SmartmigKnobs knobs_;
+  double energy_weight_;
+  double energy_ = 1;  // What a watt-minute is worth, as a multiple of what it is on the papers' day.
   Demand demand_;
   Award award_;
   Packing packing_;
@@ -392,8 +405,9 @@ class Smartmig : public Partitioner {
 
 }  // namespace
 
-std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs, const Fleet& fleet) {
-  return std::make_unique<Smartmig>(knobs, fleet);
+std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs, const Fleet& fleet,
+                                           double energy_weight) {
+  return std::make_unique<Smartmig>(knobs, fleet, energy_weight);
 }
 
 }  // namespace smartmig
