@@ -31,6 +31,7 @@ State::State(const Fleet& fleet, std::span<const Job> jobs, const Options& optio
       free_(fleet, options.gpu_order),
       power_(fleet, options.costs, options.attribute_energy ? jobs.size() : 0),
       gpus_up_(fleet.gpu_count()) {
+  running_.reserve(fleet.slice_count());
   if (options.aggregates) aggregates_.emplace(fleet, jobs.size());
   if (options.tardiness) tardiness_.emplace();
   prepare_jobs(options.seed);

@@ -92,7 +92,7 @@ Result<std::string> file_of(const Word& word) {
 }
 
 using MakeJoint = Result<std::unique_ptr<Partitioner>> (*)(const Word&, const Fleet&,
-                                                          const PolicyOptions&);
+                                                           const PolicyOptions&);
 struct JointEntry {
   std::string name;
   std::string what;

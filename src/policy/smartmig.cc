@@ -20,12 +20,14 @@ constexpr std::size_t kMaxSlices = 7;  // Of a GPU.
 constexpr std::ptrdiff_t kAtOnce = 1024;
 constexpr int kPatience = 64;
 constexpr double kPapersWeight = 2e-7;  // Of energy in ET; the knobs were found with it.
-constexpr double kLastingMin = 30;  // A queue of the moment is over by then.
+constexpr double kLastingMin = 30;      // A queue of the moment is over by then.
 
 class Smartmig : public Partitioner {
  public:
   Smartmig(const SmartmigKnobs& knobs, const Fleet& fleet, double energy_weight)
-      : knobs_(knobs), energy_weight_(energy_weight), packing_(std::make_shared<const Contents>(fleet)) {
+      : knobs_(knobs),
+        energy_weight_(energy_weight),
+        packing_(std::make_shared<const Contents>(fleet)) {
     find_base_kinds(fleet);
   }
   std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Smartmig>(*this); }
@@ -387,7 +389,8 @@ class Smartmig : public Partitioner {
 
   SmartmigKnobs knobs_;
   double energy_weight_;
-  double energy_ = 1;  // What a watt-minute is worth, as a multiple of what it is on the papers' day.
+  double energy_ =
+      1;  // What a watt-minute is worth, as a multiple of what it is on the papers' day.
   Demand demand_;
   Award award_;
   Packing packing_;

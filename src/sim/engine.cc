@@ -34,10 +34,12 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
       gpu_events_(options.events),
       finish_us_(jobs.jobs.size(), -1),
       scans_(options.preemption == Preemption::kFree) {
-  // Stale entries, of jobs that were stopped, among them; on larger fleets it grows a few times
-  // more.
-  endings_.reserve(
-      std::min<std::size_t>(2 * static_cast<std::size_t>(fleet.compute_slices()), 1024));
+  // Room for what small fleets ever need; on larger ones these grow a few times more.
+  const auto slices = std::min<std::size_t>(static_cast<std::size_t>(fleet.compute_slices()), 512);
+  endings_.reserve(2 * slices);  // Stale ones, of jobs that were stopped, among them.
+  decision_.stops.reserve(slices);
+  decision_.starts.reserve(slices);
+  decision_.repartitions.reserve(slices);
   if (options.hourly_energy) hourly_.emplace();
   if (options.layout_times) layout_times_.emplace(fleet);
   begin();
