@@ -243,7 +243,7 @@ def one_gpu(run, days):
     options = ["--rate", "2.5", "--fleet", "1xA100-40GB", *FREE]
     static, searched = run.best_static("shortest-remaining", *options)
     text = (
-        "## One GPU, rate 2.5\nAll with `shortest-remaining`, which is the best placer here for each of them. The two layouts a day are the best of 180 pairs on 20 days of "
+        "## One GPU, rate 2.5\nAll with `shortest-remaining`. The two layouts a day are the best of 180 pairs on 20 days of "
         f"seed {CHOICE_SEED}, the static one is `search-static`'s.\n"
     )
     lines, shown = [], [searched]
