@@ -194,11 +194,11 @@ def best_static_of_case(run, placer, options):
 def rivals_of(run, options, choice_days=CHOICE_DAYS):
     """The best static layouts and the best of the registry, by a few other days."""
     static = [best_static_of_case(run, placer, options) for placer in ("cedf", "shortest-remaining")]
-    names = [policy for policy in registry() if "+" not in " ".join(options) and "H100" not in " ".join(options)
-             or not policy.startswith("mean-field")]  # fmt: skip
-    rows, command = run.compare(choice_days, names, *options, seed=CHOICE_SEED)
+    other_board = any("H100" in option for option in options)  # The networks are for A100s alone.
+    names = [policy for policy in registry() if not (other_board and policy.startswith("mean-field"))]
+    rows, _ = run.compare(choice_days, names, *options, seed=CHOICE_SEED)
     order = sorted(rows, key=lambda row: row["et"]["mean"])
-    return static, [row["policy"] for row in order[:RIVALS]], command
+    return static, [row["policy"] for row in order[:RIVALS]]
 
 
 def real_costs(run, days):
@@ -219,8 +219,8 @@ def robustness(run, days):
         lines, shown = [], []
         for name, case in CASES:
             options = [*case, *costs]
-            static, rivals, _ = rivals_of(run, options, 1 if "64" in name else CHOICE_DAYS)
-            rows, command = run.compare(days, [*dict.fromkeys([*rivals, *static]), "smartmig"], *options)
+            static, rivals = rivals_of(run, options, 1 if "64" in name else CHOICE_DAYS)
+            rows, _ = run.compare(days, [*dict.fromkeys([*rivals, *static]), "smartmig"], *options)
             best = min(rows[:-1], key=lambda row: row["et"]["mean"])
             pair, command = run.compare(days, [best["policy"], "smartmig"], *options)
             lines.append([name, f"`{best['policy']}`", span(best["et"], 1, 3), span(pair[1]["et"], 1, 3), change(pair[1])])
@@ -290,7 +290,7 @@ def reproduction(run, days):
 
 
 def edited(run, recipe, changes):
-    """A shipped recipe with lines changed, and the changes in words."""
+    """A shipped recipe with lines changed."""
     text = (run.recipes / f"{recipe}.toml").read_text()
     for old, new in changes:
         if not re.search(rf"^{re.escape(old)}$", text, re.M):

@@ -35,7 +35,7 @@ double Rooms::room_value(const Board& board, SlotSet used) const {
 
 void Rooms::look_at(GpuIndex gpu) {
   Room& room = rooms_[gpu];
-  room.used = room.fresh = room.gone = 0;
+  room.used = room.fresh = 0;
   room.busy = room.count = 0;
   if (!view_->gpu(gpu).up) return;
   const Fleet& fleet = view_->fleet();
@@ -231,7 +231,6 @@ void Rooms::take(const Option& option, double minutes, std::vector<JobIndex>& st
       }
       stops.push_back(stoppable_[occupant.stoppable].job);
       room.used &= ~bit(occupant.slot);
-      room.gone |= bit(occupant.slot);
       room.busy = static_cast<std::uint8_t>(room.busy - occupant.slices);
     }
     room.count = static_cast<std::uint8_t>(kept);
@@ -321,7 +320,7 @@ void Rooms::add_repartitions(std::vector<Repartition>& repartitions) const {
     const Room& room = rooms_[gpu];
     const SlotSet present = view_->gpu(gpu).target;
     SlotSet target = room.fresh | (room.used & present);
-    for (SlotSet rest = present & ~target & ~room.gone; rest; rest &= rest - 1) {
+    for (SlotSet rest = present & ~target; rest; rest &= rest - 1) {
       if (can_add(board, target, std::countr_zero(rest))) target |= rest & -rest;
     }
     if (target != present) repartitions.push_back({gpu, target});

@@ -80,7 +80,6 @@ class Rooms {
   struct Room {
     SlotSet used = 0;   // By occupants that are there or are to start.
     SlotSet fresh = 0;  // To start now.
-    SlotSet gone = 0;   // Stopped.
     std::uint8_t busy = 0;
     std::uint8_t count = 0;
     std::array<Occupant, 24> occupants;

@@ -300,6 +300,17 @@ TEST(Rooms, AJobIsWorthMovingForWhatItGainsAfterItsSaveAndRestore) {
   EXPECT_EQ(on.rooms.worth_moving(gain + 1e-6), kNone);
 }
 
+TEST(Rooms, AMoveCostsWhatItsNewSlicesDoNotDoMeanwhile) {
+  OnRooms on("A100-40GB", "4-2-1", {make_job(kLinearS, 0, kTraining)});
+  on.on.run(0, 0, 6);
+  on.terms.waste = 2;
+  on.stoppable(0, 3, 1, 0.5);
+  on.begin();
+  const double gain = 70 - 17.5 - 1.5 - 2 * 4 * 1.5;
+  EXPECT_EQ(on.rooms.worth_moving(gain - 1e-6), 0u);
+  EXPECT_EQ(on.rooms.worth_moving(gain + 1e-6), kNone);
+}
+
 TEST(Rooms, AJobIsNotMovedWhereItWasAwardedNoMore) {
   for (const int awarded : {-1, 0}) {
     OnRooms on("A100-40GB", "4-2-1", {make_job(kLinearS, 0, kTraining)});

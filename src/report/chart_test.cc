@@ -3,18 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "base/text.h"
+#include "report/count_of.h"
 #include "report/run_charts.h"
 #include "report/svg.h"
 
 namespace smartmig {
 namespace {
-
-std::size_t count_of(const std::string& text, std::string_view piece) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(piece, at)) != std::string::npos; at += piece.size())
-    ++count;
-  return count;
-}
 
 ScatterPoint at(double x, double y) { return {x, y, "p"}; }
 

@@ -4,17 +4,11 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/count_of.h"
 #include "report/html.h"
 
 namespace smartmig {
 namespace {
-
-std::size_t count_of(const std::string& text, std::string_view piece) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; (at = text.find(piece, at)) != std::string::npos; at += piece.size())
-    ++count;
-  return count;
-}
 
 Page small_page() {
   Page page("A <b>title</b>", "smartmig test");
