@@ -62,12 +62,12 @@ struct FleetDescription {
   FleetClock clock;
 };
 
-enum class RunPhase : std::uint8_t { kNone, kRunning, kSaving };
+enum class RunPhase : std::uint8_t { kIdle, kRunning, kSaving };
 
 struct SliceReading {
   std::string uuid;
   std::uint8_t slot = 0;  // Index into Board::slots: profile and placement.
-  RunPhase phase = RunPhase::kNone;
+  RunPhase phase = RunPhase::kIdle;
   std::string run;      // What runs there, as start() named it; empty: nothing of ours.
   TimeUs begin_us = 0;  // Of the run's progress.
 };
