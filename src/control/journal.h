@@ -126,7 +126,7 @@ struct JournalState {
 
 class Journal {
  public:
-  enum class Trouble : std::uint8_t { kNone, kNewer, kDamaged, kUnusable };
+  enum class Trouble : std::uint8_t { kNewer, kDamaged, kUnusable };
   struct OpenError {
     Trouble trouble = Trouble::kUnusable;
     std::string message;

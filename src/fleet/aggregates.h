@@ -40,6 +40,8 @@ class Aggregates {
   Aggregates(const Fleet& fleet, std::size_t jobs);
   // As new, for another table; allocates only where it has more jobs than any before.
   void restart(std::size_t jobs);
+  // The table has grown to this many jobs.
+  void extend(std::size_t jobs) { entries_.resize(jobs); }
 
   // A job's full times, in microseconds by size, 0 where it does not run; before it is added.
   void learn_times(JobIndex job, const std::array<double, kSizeCount>& full_us);

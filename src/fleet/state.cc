@@ -372,7 +372,7 @@ void State::set_target(GpuIndex gpu, SlotSet target) {
   if (gpus_[gpu].up) update_doom(gpu);
 }
 
-// Makes `doomed` and free() agree with the target.
+// Makes `doomed` and free() agree with the target; on a closed GPU nothing is free.
 void State::update_doom(GpuIndex gpu) {
   int sum = 0;
   int count = 0;
@@ -381,7 +381,7 @@ void State::update_doom(GpuIndex gpu) {
     const SliceId id = slice_of_slot(gpu, slot);
     SliceState& slice = slices_[id];
     if (slice.phase != SlicePhase::kReady) continue;
-    const bool doomed = !(gpus_[gpu].target >> slot & 1);
+    const bool doomed = !gpus_[gpu].up || !(gpus_[gpu].target >> slot & 1);
     if (doomed && everything_ready() && slice.job != kNone) stop(slice.job);
     if (doomed != slice.doomed) {
       slice.doomed = doomed;

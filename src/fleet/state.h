@@ -184,6 +184,29 @@ class State {
   // them right.
   void refresh_keys();
 
+  // --- moves of a live fleet (state_live.cc); not under kFree
+  // More jobs stand behind those there were, which have not changed; none of them has arrived.
+  void extend(std::span<const Job> jobs);
+  // Nothing is placed or cut on a closed GPU, which counts as not up; what runs there goes on.
+  void close(GpuIndex gpu);
+  void open(GpuIndex gpu);
+  // A slice is there, or is gone, without an operation of ours; a job on it is ready again with
+  // what it had left at its start.
+  void appear(GpuIndex gpu, int slot);
+  void vanish(GpuIndex gpu, int slot);
+  // The job is off its slice and ready again, with what it had left at its start.
+  void abort(SliceId slice);
+  // The job leaves the system from wherever it is.
+  void withdraw(JobIndex job);
+  // The ends of what start(), stop() and advance() began, whenever they come.
+  void finish(SliceId slice);
+  void finish_save(SliceId slice, double left);
+  void finish_operation(GpuIndex gpu);
+  void cancel_operation(GpuIndex gpu);  // It failed: all is as before it.
+  // A run that began, or will end, at other times than was thought.
+  void revise_run(SliceId slice, TimeUs begin_us, TimeUs end_us);
+  void set_left(JobIndex job, double left);  // Of a ready job.
+
  private:
   struct Awaiting {
     GpuIndex gpu;

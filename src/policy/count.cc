@@ -51,7 +51,14 @@ class Count : public Partitioner {
     touched_.clear();
   }
 
+  void reconsider(GpuIndex gpu) override {
+    asked_[gpu] = kNothing;
+    touched_.push_back(gpu);
+  }
+
  private:
+  static constexpr std::uint8_t kNothing = 0xff;
+
   struct Step {
     GpuIndex gpu;
     std::uint8_t to_level;
@@ -166,7 +173,7 @@ class Count : public Partitioner {
   std::size_t taken_ = 0;   // Steps in force: the first `taken_`.
   std::size_t slices_ = 0;  // That they give.
   std::vector<std::uint8_t> level_;
-  std::vector<std::uint8_t> asked_;  // The level last asked of the GPU.
+  std::vector<std::uint8_t> asked_;  // The level last asked of the GPU, or kNothing.
   std::vector<GpuIndex> touched_;
   std::uint32_t health_seen_ = 0;
 };

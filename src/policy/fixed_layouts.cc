@@ -12,10 +12,20 @@ class Fixed : public Partitioner {
     layouts.assign(layouts_.begin(), layouts_.end());
     if (layouts.empty()) whole_gpus(view.fleet(), layouts);
   }
-  void decide(View&, Decision&) override {}
+  void decide(View& view, Decision& decision) override {
+    if (changed_.empty()) return;
+    std::vector<SlotSet> wanted;
+    first_layouts(view, wanted);
+    for (const GpuIndex gpu : changed_) {
+      if (view.gpu(gpu).up) aim_at(view, gpu, wanted[gpu], decision);
+    }
+    std::erase_if(changed_, [&](GpuIndex gpu) { return view.gpu(gpu).up; });
+  }
+  void reconsider(GpuIndex gpu) override { changed_.push_back(gpu); }
 
  private:
-  std::vector<SlotSet> layouts_;  // Empty: whole GPUs.
+  std::vector<SlotSet> layouts_;   // Empty: whole GPUs.
+  std::vector<GpuIndex> changed_;  // By others; only live fleets have such.
 };
 
 }  // namespace

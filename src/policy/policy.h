@@ -35,6 +35,9 @@ class Partitioner {
   // Adds repartitions (and, if joint, stops and starts). Called at arrivals, completions, failures
   // and its timers.
   virtual void decide(View& view, Decision& decision) = 0;
+  // The GPU is not as it was asked to be: a change was not allowed, or failed, or somebody else
+  // made one. One that asks only when its mind changes asks again.
+  virtual void reconsider(GpuIndex /*gpu*/) {}
   virtual TurnCounts turn_counts() const { return {}; }
   // Whether it stops jobs itself where a waiting one should have their slices: then nothing else
   // displaces them.

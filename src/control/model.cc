@@ -1,0 +1,558 @@
+#include "control/model.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "policy/registry.h"
+
+namespace smartmig {
+namespace {
+
+// A process that is not ours: nobody knows how long it takes, so it is thought to go on this long,
+// and on whenever that has passed.
+constexpr TimeUs kForeignUs = kHourUs;
+// A run that is not over when it should be goes on for this part of its expected time.
+constexpr double kStretch = 0.1;
+
+State::Options state_options(const Policy& policy, const Costs& costs, Preemption preemption,
+                             std::uint64_t seed) {
+  State::Options options;
+  options.costs = costs;
+  options.preemption = preemption;
+  options.seed = seed;
+  if (policy.placer) {
+    options.job_order = policy.placer->job_order();
+    options.gpu_order = policy.placer->gpu_order();
+  }
+  // Kept whatever the policy, so that another one can be rehearsed.
+  options.aggregates = true;
+  return options;
+}
+
+Result<Costs> live_costs(const Setup& setup, const Fleet& fleet) {
+  const bool is_json = setup.costs.find('{') != std::string::npos;
+  auto costs = is_json ? Costs::parse_json(setup.costs, "costs") : Costs::parse(setup.costs);
+  if (!costs) return pass_on(costs);
+  Job job;
+  job.checkpoint_ms = 1;
+  bool takes_time = costs->operation_scale > 0 && costs->checkpoint_us(job) > 0;
+  for (const Board* board : fleet.boards()) {
+    for (const Profile& profile : board->profiles) {
+      const int size = size_index(profile.compute_slices);
+      takes_time =
+          takes_time &&
+          (size < 0 || (board->times.create_us[size] > 0 && board->times.destroy_us[size] > 0));
+    }
+  }
+  if (!takes_time)
+    return fail(
+        "costs: found '{}', expected real or a file in which slices and checkpoints take time",
+        is_json ? costs->name : setup.costs);
+  return costs;
+}
+
+}  // namespace
+
+void Round::clear() {
+  stops.clear();
+  targets.clear();
+  starts.clear();
+  orders.clear();
+  closed.clear();
+  withheld_budget = withheld_no_gain = withheld_power = 0;
+}
+
+Result<Model> Model::make(const Snapshot& snapshot, TimeUs now) {
+  const Setup& setup = snapshot.setup;
+  auto fleet = Fleet::parse(setup.fleet);
+  if (!fleet) return pass_on(fleet);
+  auto costs = live_costs(setup, *fleet);
+  if (!costs) return pass_on(costs);
+  const auto preemption = parse_preemption(setup.preemption);
+  if (!preemption) return pass_on(preemption);
+  if (*preemption == Preemption::kFree)
+    return fail(
+        "preemption: found 'free', expected checkpoint or none: a live job does not stop for free");
+  auto policy = make_policy(setup.policy, *fleet, {setup.energy_weight, setup.seed});
+  if (!policy) return pass_on(policy);
+  if (snapshot.gpus.size() != fleet->gpu_count())
+    return fail("fleet: {} GPUs stand in the journal, {} in '{}'", snapshot.gpus.size(),
+                fleet->gpu_count(), setup.fleet);
+  Model model(std::make_shared<const Fleet>(std::move(*fleet)), setup, std::move(*policy), *costs,
+              *preemption);
+  model.begin(snapshot, now);
+  return model;
+}
+
+Model::Model(std::shared_ptr<const Fleet> fleet, Setup setup, Policy policy, Costs costs,
+             Preemption preemption)
+    : fleet_(std::move(fleet)),
+      setup_(std::move(setup)),
+      policy_(std::move(policy)),
+      state_(*fleet_, jobs_, state_options(policy_, costs, preemption, setup_.seed)),
+      gpus_(fleet_->gpu_count()) {}
+
+Model::Model(const Model& other)
+    : fleet_(other.fleet_),
+      setup_(other.setup_),
+      policy_(other.policy_),
+      jobs_(other.jobs_),
+      numbers_(other.numbers_),
+      indices_(other.indices_),
+      state_(other.state_),
+      gpus_(other.gpus_),
+      dirty_(other.dirty_),
+      round_(other.round_),
+      foreign_jobs_(other.foreign_jobs_),
+      frozen_(other.frozen_),
+      ask_partitioner_(other.ask_partitioner_),
+      next_timer_us_(other.next_timer_us_) {
+  state_.extend(jobs_);  // This object's, no longer the other's.
+}
+
+// --- beginning
+
+void Model::begin(const Snapshot& snapshot, TimeUs now) {
+  state_.set_now(now);
+  state_.power().begin(now);
+  View seen = view();
+  std::vector<SlotSet> first;
+  policy_.partitioner->first_layouts(seen, first);
+  for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
+    const Snapshot::GpuStand& stand = snapshot.gpus[gpu];
+    gpus_[gpu].budget = setup_.limits.changes_per_gpu_hour;
+    gpus_[gpu].budget_at_us = now;
+    state_.place_initial(gpu, stand.present);
+    gpus_[gpu].foreign = stand.foreign;
+    if (stand.fresh) {
+      state_.set_target(gpu, first[gpu]);
+    } else if (stand.target != stand.present) {
+      state_.set_target(gpu, stand.target);
+    }
+    for (SlotSet rest = stand.foreign; rest; rest &= rest - 1)
+      take_over(gpu, std::countr_zero(rest));
+    touch(gpu);
+  }
+  for (const auto& queued : snapshot.jobs) {
+    const JobIndex job = add_job(queued.number, queued.job);
+    if (queued.left < 1) state_.set_left(job, queued.left);
+  }
+  for (const auto& run : snapshot.runs) {
+    const JobIndex job = *index_of(run.number);
+    const SliceId slice = slice_of(run.gpu, run.slot);
+    state_.start({job, slice, run.slot});
+    state_.revise_run(slice, run.begin_us, std::max(run.end_us, now + 1));
+    if (run.saving) state_.stop(job);
+  }
+  for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
+    if (snapshot.gpus[gpu].closed) state_.close(gpu);
+  }
+  frozen_ = snapshot.frozen;
+  ask_partitioner_ = true;
+  next_timer_us_ = policy_.partitioner->next_timer(now);
+}
+
+JobIndex Model::add_job(JobNumber number, const Job& job) {
+  const auto index = static_cast<JobIndex>(jobs_.size());
+  jobs_.push_back(job);
+  // A stop that took no time would be over before the fleet has heard of it.
+  if (state_.costs().checkpoint_us(job) == 0) jobs_.back().checkpoint_ms = 1;
+  numbers_.push_back(number);
+  if (number != 0) indices_.emplace(number, index);
+  state_.extend(jobs_);
+  state_.arrive(index);
+  return index;
+}
+
+// A job of somebody else, on the slice it has taken: it cannot be stopped and is never late.
+void Model::take_over(GpuIndex gpu, int slot) {
+  Job job;
+  const Board& board = fleet_->board(gpu);
+  const Profile& profile = board.profiles[board.slots[static_cast<std::size_t>(slot)].profile];
+  job.submit_us = state_.now();
+  job.deadline_us = state_.now() + 1000 * kDayUs;
+  job.time_us[static_cast<std::size_t>(size_index(profile.compute_slices))] = kForeignUs;
+  job.preemptible = Preemptible::kNo;
+  const JobIndex index = add_job(0, job);
+  ++foreign_jobs_;
+  state_.start({index, slice_of(gpu, slot), static_cast<std::uint8_t>(slot)});
+}
+
+std::optional<JobIndex> Model::index_of(JobNumber number) const {
+  const auto found = indices_.find(number);
+  if (found == indices_.end()) return std::nullopt;
+  return found->second;
+}
+
+Result<void> Model::switch_policy(const std::string& spec) {
+  auto policy = make_policy(spec, *fleet_, {setup_.energy_weight, setup_.seed});
+  if (!policy) return pass_on(policy);
+  // The order of queues is the placer's: a picture with the new one begins from where things stand.
+  Snapshot now;
+  now.setup = setup_;
+  now.setup.policy = spec;
+  now.frozen = frozen_;
+  for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
+    const GpuState& there = state_.gpu(gpu);
+    SlotSet present = there.present;
+    if (there.operation_end_us != kNever) present &= ~(SlotSet{1} << there.operation_slot);
+    now.gpus.push_back({present, gpus_[gpu].foreign, present, !there.up, false});
+  }
+  for (JobIndex job = 0; job < jobs_.size(); ++job) {
+    const JobState& state = state_.job_state(job);
+    if (numbers_[job] == 0 || state.status == JobStatus::kDone) continue;
+    now.jobs.push_back({numbers_[job], jobs_[job], state.left});
+    if (state.status != JobStatus::kRunning && state.status != JobStatus::kSaving) continue;
+    const SliceState& slice = state_.slice(state.slice);
+    now.runs.push_back({numbers_[job], fleet_->gpu_of(state.slice), slice.slot, slice.begin_us,
+                        slice.end_us, state.status == JobStatus::kSaving});
+  }
+  auto model = make(now, state_.now());
+  if (!model) return pass_on(model);
+  *this = std::move(*model);
+  return {};
+}
+
+// --- what happened
+
+bool Model::apply(const Event& event) {
+  if (event.at_us > state_.now()) state_.set_now(event.at_us);
+  switch (event.kind) {
+    case Event::Kind::kSubmit:
+      if (index_of(event.job)) return false;
+      add_job(event.job, event.work);
+      ask_partitioner_ = true;
+      return true;
+    case Event::Kind::kEnded:
+    case Event::Kind::kGone:
+    case Event::Kind::kSaved:
+    case Event::Kind::kLost:
+    case Event::Kind::kSaving:
+      return apply_to_job(event);
+    case Event::Kind::kFreeze:
+    case Event::Kind::kUnfreeze:
+      frozen_ = event.kind == Event::Kind::kFreeze;
+      ask_partitioner_ = true;
+      return true;
+    case Event::Kind::kLimits:
+      setup_.limits = event.limits;
+      return true;
+    case Event::Kind::kBegin:
+    case Event::Kind::kRound:
+      return false;
+    default:
+      return event.gpu < fleet_->gpu_count() && apply_to_gpu(event);
+  }
+}
+
+bool Model::apply_to_job(const Event& event) {
+  const auto job = index_of(event.job);
+  if (!job) return false;
+  const JobState& state = state_.job_state(*job);
+  const SliceId slice = state.slice;
+  const bool on_slice = state.status == JobStatus::kRunning || state.status == JobStatus::kSaving;
+  if (on_slice) touch(fleet_->gpu_of(slice));
+  switch (event.kind) {
+    case Event::Kind::kEnded:
+      if (!on_slice) return false;
+      state_.finish(slice);
+      ask_partitioner_ = true;
+      return true;
+    case Event::Kind::kGone:
+      if (state.status == JobStatus::kDone) return false;
+      state_.withdraw(*job);
+      ask_partitioner_ = true;
+      return true;
+    case Event::Kind::kSaved:
+      if (state.status == JobStatus::kRunning) state_.stop(*job);  // Not by us.
+      if (!on_slice) return false;
+      state_.finish_save(slice, std::clamp(event.left, 0.0, 1.0));
+      return true;
+    case Event::Kind::kLost:
+      if (!on_slice) return false;
+      state_.abort(slice);
+      ask_partitioner_ = true;
+      return true;
+    case Event::Kind::kSaving:
+      if (state.status != JobStatus::kRunning) return false;
+      pending_.push_back({Order::Kind::kStop, fleet_->gpu_of(slice), state_.slice(slice).slot, *job,
+                          state_.stop(*job)});
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Model::apply_to_gpu(const Event& event) {
+  const bool operating = state_.gpu(event.gpu).operation_end_us != kNever;
+  touch(event.gpu);
+  if (event.kind != Event::Kind::kStepDone) policy_.partitioner->reconsider(event.gpu);
+  switch (event.kind) {
+    case Event::Kind::kStepDone:
+      if (!operating) return false;
+      state_.finish_operation(event.gpu);
+      return true;
+    case Event::Kind::kStepFailed:
+      if (!operating) return false;
+      state_.cancel_operation(event.gpu);
+      state_.set_target(event.gpu, state_.gpu(event.gpu).present);
+      return true;
+    case Event::Kind::kRead:
+      return read(event);
+    case Event::Kind::kClose:
+      state_.close(event.gpu);
+      ask_partitioner_ = true;
+      return true;
+    case Event::Kind::kOpen:
+      state_.open(event.gpu);
+      ask_partitioner_ = true;
+      return true;
+    case Event::Kind::kLayout:
+      if (!is_legal(fleet_->board(event.gpu), event.slots)) return false;
+      state_.set_target(event.gpu, event.slots);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// The hardware decides what exists: slices that went take their jobs' runs with them, slices that
+// came are there.
+bool Model::read(const Event& event) {
+  const Board& board = fleet_->board(event.gpu);
+  const SlotSet stays = state_.gpu(event.gpu).present & ~event.gone;
+  if ((event.slots & stays) != 0 || !is_legal(board, stays | event.slots) ||
+      (event.foreign & ~(stays | event.slots)) != 0)
+    return false;
+  const GpuNotes& notes = gpus_[event.gpu];
+  // What was foreign and is ours now, or is gone, has no process of somebody else's any more.
+  for (SlotSet rest = notes.foreign & ~(event.foreign & stays); rest; rest &= rest - 1) {
+    const JobIndex job = state_.slice(slice_of(event.gpu, std::countr_zero(rest))).job;
+    if (job == kNone || numbers_[job] != 0) continue;
+    state_.withdraw(job);
+    --foreign_jobs_;
+  }
+  const SlotSet gone = event.gone & state_.gpu(event.gpu).present;
+  for (SlotSet rest = gone; rest; rest &= rest - 1)
+    state_.vanish(event.gpu, std::countr_zero(rest));
+  const SlotSet there = stays | event.slots;
+  state_.set_target(event.gpu, there);
+  for (SlotSet rest = event.slots; rest; rest &= rest - 1)
+    state_.appear(event.gpu, std::countr_zero(rest));
+  const bool closed = !state_.gpu(event.gpu).up;
+  if (closed) state_.open(event.gpu);  // For the moment: jobs start only on open ones.
+  for (SlotSet rest = event.foreign & ~(notes.foreign & stays); rest; rest &= rest - 1) {
+    const int slot = std::countr_zero(rest);
+    const JobIndex job = state_.slice(slice_of(event.gpu, slot)).job;
+    if (job == kNone) take_over(event.gpu, slot);
+  }
+  if (closed) state_.close(event.gpu);
+  gpus_[event.gpu].foreign = event.foreign;
+  ask_partitioner_ = true;
+  return true;
+}
+
+// --- deciding
+
+TimeUs Model::next_due_us() const { return frozen_ ? kNever : next_timer_us_; }
+
+double Model::power_w() const {
+  double watts = 0;
+  for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu)
+    watts += state_.power().watts_at(gpu, state_.now());
+  return watts;
+}
+
+const Round& Model::round(TimeUs now) {
+  state_.set_now(std::max(now, state_.now()));
+  round_.clear();
+  round_.at_us = state_.now();
+  round_.orders = std::move(pending_);
+  pending_.clear();
+  stretch_overdue();
+  if (frozen_) {
+    settle();
+    return round_;
+  }
+  if (setup_.limits.power_cap_w > 0) power_w_ = power_w();
+  if (next_timer_us_ <= state_.now()) ask_partitioner_ = true;
+  decide();
+  return round_;
+}
+
+// As the simulator does at an instant: layouts, then displacement, then placement.
+void Model::decide() {
+  if (ask_partitioner_) {
+    ask_partitioner_ = false;
+    View seen = view();
+    decide_layouts(policy_, seen, decision_);
+    carry_out(decision_);
+    next_timer_us_ = policy_.partitioner->next_timer(state_.now());
+  }
+  settle();
+  if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0 &&
+      !policy_.partitioner->stops_jobs()) {
+    View seen = view();
+    decision_.clear();
+    displace(seen, displacement_, decision_);
+    carry_out(decision_);
+    settle();
+  }
+  if (!policy_.placer) return;
+  View seen = view();
+  decide_placement(policy_, seen, decision_);
+  carry_out(decision_);
+}
+
+void Model::stretch_overdue() {
+  for (const SliceId id : state_.running()) {
+    const SliceState& slice = state_.slice(id);
+    if (slice.end_us > state_.now() || state_.job_state(slice.job).status != JobStatus::kRunning)
+      continue;
+    const auto more =
+        static_cast<TimeUs>(kStretch * static_cast<double>(slice.end_us - slice.begin_us));
+    state_.revise_run(id, slice.begin_us, state_.now() + std::max<TimeUs>(more, kSecondUs));
+  }
+}
+
+void Model::carry_out(Decision& decision) {
+  filter(decision);
+  for (const JobIndex job : decision.stops) {
+    const SliceId slice = state_.job_state(job).slice;
+    const TimeUs end = state_.stop(job);
+    round_.stops.push_back(job);
+    round_.orders.push_back(
+        {Order::Kind::kStop, fleet_->gpu_of(slice), state_.slice(slice).slot, job, end});
+  }
+  for (const Repartition& change : decision.repartitions) {
+    round_.targets.push_back({change.gpu, state_.gpu(change.gpu).target, change.target});
+    state_.set_target(change.gpu, change.target);
+    touch(change.gpu);
+  }
+  if (!decision.repartitions.empty()) settle();
+  for (const Start& start : decision.starts) {
+    if (!within_power(start)) {
+      ++round_.withheld_power;
+      release(start);
+      continue;
+    }
+    round_.starts.push_back({start.job, fleet_->gpu_of(start.slice), start.slot});
+    order_start(start, state_.start(start));
+  }
+}
+
+// Takes out what limits, operators and other people's slices do not allow, and what hung on it.
+void Model::filter(Decision& decision) {
+  for (GpuNotes& gpu : gpus_) gpu.withheld = false;
+  std::erase_if(decision.repartitions, [&](const Repartition& change) {
+    const bool allowed = state_.gpu(change.gpu).up && may_change(change);
+    gpus_[change.gpu].withheld = !allowed;
+    if (!allowed) policy_.partitioner->reconsider(change.gpu);
+    return !allowed;
+  });
+  std::erase_if(decision.stops, [&](JobIndex job) {
+    const JobState& state = state_.job_state(job);
+    if (state.status != JobStatus::kRunning || numbers_[job] == 0) return true;
+    const GpuIndex gpu = fleet_->gpu_of(state.slice);
+    return !state_.gpu(gpu).up || gpus_[gpu].withheld;
+  });
+  const auto target_of = [&](GpuIndex gpu) {
+    for (const Repartition& change : decision.repartitions) {
+      if (change.gpu == gpu) return change.target;
+    }
+    return state_.gpu(gpu).target;
+  };
+  std::erase_if(decision.starts, [&](const Start& start) {
+    const GpuIndex gpu = fleet_->gpu_of(start.slice);
+    const SliceState& slice = state_.slice(start.slice);
+    const bool there = slice.phase == SlicePhase::kReady && slice.slot == start.slot;
+    bool allowed = state_.gpu(gpu).up && (target_of(gpu) >> start.slot & 1);
+    if (gpus_[gpu].withheld) allowed = allowed && there && slice.job == kNone;
+    if (there && gpus_[gpu].change_open && (gpus_[gpu].fresh >> start.slot & 1)) allowed = false;
+    if (!allowed) release(start);
+    return !allowed;
+  });
+}
+
+bool Model::may_change(const Repartition& change) {
+  GpuNotes& notes = gpus_[change.gpu];
+  if ((notes.foreign & ~change.target) != 0) return false;
+  // While no job waits or runs, nobody gains by it.
+  if (state_.jobs_in_system() == foreign_jobs_) {
+    ++round_.withheld_no_gain;
+    return false;
+  }
+  const double rate = setup_.limits.changes_per_gpu_hour;
+  const double hours = static_cast<double>(state_.now() - notes.budget_at_us) / kHourUs;
+  notes.budget = std::min(rate, notes.budget + hours * rate);
+  notes.budget_at_us = state_.now();
+  if (notes.budget < 1) {
+    ++round_.withheld_budget;
+    return false;
+  }
+  notes.budget -= 1;
+  return true;
+}
+
+// A placer marks the slices it gives away; one that is not given after all is free again.
+void Model::release(const Start& start) {
+  const SliceState& slice = state_.slice(start.slice);
+  if (slice.phase != SlicePhase::kReady || slice.slot != start.slot || slice.job != kNone ||
+      slice.doomed)
+    return;
+  if (!state_.free().is_free(start.slice, slice.kind))
+    state_.free().give_back(start.slice, slice.kind);
+}
+
+bool Model::within_power(const Start& start) {
+  const double cap = setup_.limits.power_cap_w;
+  if (cap <= 0) return true;
+  const GpuIndex gpu = fleet_->gpu_of(start.slice);
+  const BoardPower& power = fleet_->board(gpu).power;
+  const int compute = fleet_->kinds()[fleet_->kind_of_slot(gpu, start.slot)].compute;
+  const auto busy = static_cast<std::size_t>(state_.power().busy(gpu));
+  const std::size_t after =
+      std::min(busy + static_cast<std::size_t>(compute), power.busy_w.size() - 1);
+  const double more = power.busy_w[after] - power.busy_w[std::min(busy, after)];
+  if (power_w_ + more > cap) return false;
+  power_w_ += more;
+  return true;
+}
+
+// Orders the next step of the GPUs that changed, and the jobs that waited for what is there now.
+void Model::settle() {
+  for (std::size_t i = 0; i < dirty_.size(); ++i) {
+    const GpuIndex gpu = dirty_[i];
+    GpuNotes& notes = gpus_[gpu];
+    const SlotSet before = state_.gpu(gpu).present;
+    const bool was_operating = state_.gpu(gpu).operation_end_us != kNever;
+    const TimeUs end = was_operating ? kNever : state_.advance(gpu);
+    if (end != kNever) {
+      const std::uint8_t slot = state_.gpu(gpu).operation_slot;
+      const bool create = !(before >> slot & 1);
+      if (!notes.change_open) {
+        notes.change_open = true;
+        notes.base = before;
+        notes.fresh = 0;
+      }
+      if (create) notes.fresh |= SlotSet{1} << slot;
+      round_.orders.push_back(
+          {create ? Order::Kind::kCreate : Order::Kind::kDestroy, gpu, slot, kNone, end});
+    }
+    if (state_.gpu(gpu).operation_end_us != kNever) continue;  // The rest comes after it.
+    if (notes.change_open) {
+      notes.change_open = false;
+      round_.closed.push_back(gpu);
+    }
+    while (const auto start = state_.next_awaiting(gpu)) order_start(*start, state_.start(*start));
+  }
+  dirty_.clear();
+}
+
+void Model::order_start(const Start& start, TimeUs end_us) {
+  if (end_us == kNever) return;  // It waits for its slice.
+  round_.orders.push_back(
+      {Order::Kind::kStart, fleet_->gpu_of(start.slice), start.slot, start.job, end_us});
+}
+
+}  // namespace smartmig

@@ -1,0 +1,147 @@
+// The controller's picture of the fleet and the policy that decides on it: a function of events and
+// nothing else, so that a replay of the same events gives the same decisions. It makes no calls: a
+// round's orders are for others to carry out, who tell by events how that went.
+//
+// A change of a GPU's layout is open from its first step until no step can be taken; slices it has
+// made get no job before it is closed, so that it can be undone.
+//
+// Not thread-safe. A value: a copy decides on its own, which is what `plan` does.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "control/event.h"
+#include "fleet/state.h"
+#include "policy/displace.h"
+#include "policy/policy.h"
+
+namespace smartmig {
+
+struct Order {
+  enum class Kind : std::uint8_t { kStop, kDestroy, kCreate, kStart };
+  Kind kind = Kind::kStart;
+  GpuIndex gpu = 0;
+  std::uint8_t slot = 0;
+  JobIndex job = kNone;    // Of a stop or start.
+  TimeUs expected_us = 0;  // When it, or the run it starts, will be over.
+};
+
+// What a decision says, for the journal and for people. Orders follow from it, some of them later.
+struct Round {
+  TimeUs at_us = 0;
+  struct Target {
+    GpuIndex gpu = 0;
+    SlotSet from = 0;
+    SlotSet to = 0;
+  };
+  struct Placed {
+    JobIndex job = 0;
+    GpuIndex gpu = 0;
+    std::uint8_t slot = 0;
+  };
+  std::vector<JobIndex> stops;
+  std::vector<Target> targets;
+  std::vector<Placed> starts;
+  int withheld_budget = 0;   // Changes that the limits did not allow.
+  int withheld_no_gain = 0;  // Changes while no job was there to gain by them.
+  int withheld_power = 0;    // Starts that the power cap did not allow.
+
+  std::vector<Order> orders;     // In the order they are to be carried out.
+  std::vector<GpuIndex> closed;  // Changes that are complete, or wait for a job to end.
+
+  bool decided() const { return !stops.empty() || !targets.empty() || !starts.empty(); }
+  void clear();
+};
+
+class Model {
+ public:
+  // Refuses a policy, fleet or costs that it cannot make.
+  static Result<Model> make(const Snapshot& snapshot, TimeUs now);
+  Model(const Model& other);
+  Model(Model&&) = default;
+  Model& operator=(Model&&) = default;
+
+  // Takes in anything but kBegin and kRound. False where the event contradicts what is known (no
+  // such job, or no step under way): nothing has changed then.
+  bool apply(const Event& event);
+  // Decides, if something happened that policies are asked about, and settles what can go on.
+  const Round& round(TimeUs now);
+  // The same with another policy: a rehearsal.
+  Result<void> switch_policy(const std::string& spec);
+
+  TimeUs now() const { return state_.now(); }
+  // When a round is due although nothing happens; kNever: not.
+  TimeUs next_due_us() const;
+  bool frozen() const { return frozen_; }
+  const Setup& setup() const { return setup_; }
+  const Fleet& fleet() const { return *fleet_; }
+  const State& state() const { return state_; }
+  const Limits& limits() const { return setup_.limits; }
+  std::optional<JobIndex> index_of(JobNumber number) const;
+  JobNumber number_of(JobIndex job) const { return numbers_[job]; }  // 0: somebody else's process.
+  SlotSet foreign(GpuIndex gpu) const { return gpus_[gpu].foreign; }
+  bool change_open(GpuIndex gpu) const { return gpus_[gpu].change_open; }
+  SlotSet change_base(GpuIndex gpu) const { return gpus_[gpu].base; }
+  std::size_t job_count() const { return jobs_.size(); }  // All there ever were.
+  double power_w() const;                                 // Modelled draw of the fleet now.
+
+ private:
+  struct GpuNotes {
+    SlotSet foreign = 0;
+    SlotSet base = 0;   // Before the open change.
+    SlotSet fresh = 0;  // Made by it.
+    bool change_open = false;
+    bool withheld = false;  // The decision at hand may not change it.
+    double budget = 0;      // Changes that may be made now.
+    TimeUs budget_at_us = 0;
+  };
+  Model(std::shared_ptr<const Fleet> fleet, Setup setup, Policy policy, Costs costs,
+        Preemption preemption);
+  void begin(const Snapshot& snapshot, TimeUs now);
+  JobIndex add_job(JobNumber number, const Job& job);
+  void take_over(GpuIndex gpu, int slot);
+  bool apply_to_job(const Event& event);
+  bool apply_to_gpu(const Event& event);
+  bool read(const Event& event);
+
+  View view() { return View(state_, scratch_); }
+  void decide();
+  void carry_out(Decision& decision);
+  void filter(Decision& decision);
+  bool may_change(const Repartition& change);
+  void release(const Start& start);
+  bool within_power(const Start& start);
+  void settle();
+  void order_start(const Start& start, TimeUs end_us);
+  void stretch_overdue();
+  void touch(GpuIndex gpu) { dirty_.push_back(gpu); }
+  SliceId slice_of(GpuIndex gpu, int slot) const {
+    return fleet_->slice_at(gpu, fleet_->board(gpu).slots[static_cast<std::size_t>(slot)].start);
+  }
+
+  std::shared_ptr<const Fleet> fleet_;
+  Setup setup_;
+  Policy policy_;
+  std::vector<Job> jobs_;
+  std::vector<JobNumber> numbers_;
+  std::unordered_map<JobNumber, JobIndex> indices_;
+  State state_;
+  std::vector<GpuNotes> gpus_;
+  std::vector<GpuIndex> dirty_;
+  Decision decision_;
+  ViewScratch scratch_;
+  DisplacementRoom displacement_;
+  std::vector<Order> pending_;  // For the next round.
+  Round round_;
+  double power_w_ = 0;  // While a round adds starts under a cap.
+  std::size_t foreign_jobs_ = 0;
+  bool frozen_ = false;
+  bool ask_partitioner_ = false;
+  TimeUs next_timer_us_ = kNever;
+};
+
+}  // namespace smartmig

@@ -1,0 +1,184 @@
+// The controller's model against the simulator: driven by a fleet that does exactly what is
+// expected of it, it must come to the simulator's schedule; and it must come to it again from its
+// own events.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "control/model.h"
+#include "fleet/objective.h"
+#include "policy/registry.h"
+#include "sim/metrics.h"
+#include "workload/generator.h"
+
+namespace smartmig {
+namespace {
+
+constexpr std::size_t kJobs = 600;
+
+JobTable part_of_a_day(double rate, std::uint64_t seed) {
+  GeneratorOptions options;
+  options.rate = rate;
+  options.seed = seed;
+  JobTable table = generate(options);
+  table.jobs.resize(std::min(kJobs, table.jobs.size()));
+  return table;
+}
+
+Snapshot empty_fleet(const std::string& fleet, const std::string& policy) {
+  Snapshot snapshot;
+  snapshot.setup.fleet = fleet;
+  snapshot.setup.policy = policy;
+  snapshot.setup.limits.changes_per_gpu_hour = 1e9;
+  const GpuIndex gpus = Fleet::parse(fleet)->gpu_count();
+  snapshot.gpus.resize(gpus);
+  return snapshot;
+}
+
+// The simulator's first layouts are there from the start.
+Snapshot begun_fleet(const std::string& fleet_name, const std::string& policy) {
+  Snapshot snapshot = empty_fleet(fleet_name, policy);
+  const Fleet fleet = *Fleet::parse(fleet_name);
+  State state(fleet, {}, {});
+  ViewScratch scratch;
+  std::vector<SlotSet> first;
+  make_policy(policy, fleet)->partitioner->first_layouts(View(state, scratch), first);
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
+    snapshot.gpus[gpu].present = snapshot.gpus[gpu].target = first[gpu];
+  return snapshot;
+}
+
+// Carries out every order in exactly the time the model expects.
+class PerfectFleet {
+ public:
+  PerfectFleet(const Snapshot& snapshot, const JobTable& table)
+      : table_(table), model_(*Model::make(snapshot, table.jobs.front().submit_us)) {}
+
+  void run() {
+    std::size_t next = 0;
+    while (finish_us_.size() < table_.jobs.size()) {
+      while (!due_.empty() && !still_true(due_.begin()->second)) due_.erase(due_.begin());
+      TimeUs now = next < table_.jobs.size() ? table_.jobs[next].submit_us : kNever;
+      if (!due_.empty()) now = std::min(now, due_.begin()->first);
+      now = std::min(now, model_.next_due_us());
+      ASSERT_NE(now, kNever) << finish_us_.size() << " jobs ended";
+      while (!due_.empty() && due_.begin()->first == now) {
+        const Event event = due_.begin()->second;
+        due_.erase(due_.begin());
+        if (!still_true(event)) continue;
+        ASSERT_TRUE(feed(event)) << to_string(event.kind);
+        if (event.kind == Event::Kind::kEnded) finish_us_[event.job] = now;
+      }
+      for (; next < table_.jobs.size() && table_.jobs[next].submit_us == now; ++next) {
+        Event event;
+        event.kind = Event::Kind::kSubmit;
+        event.at_us = now;
+        event.job = static_cast<JobNumber>(next) + 1;
+        event.work = table_.jobs[next];
+        ASSERT_TRUE(feed(event));
+      }
+      take(model_.round(now));
+    }
+  }
+
+  double avg_tardiness_s() const {
+    double sum = 0;
+    for (const auto& [number, end] : finish_us_)
+      sum += to_s(
+          std::max<TimeUs>(0, end - table_.jobs[static_cast<std::size_t>(number) - 1].deadline_us));
+    return sum / static_cast<double>(finish_us_.size());
+  }
+  double energy_j() { return model_.state().power().energy_j(model_.now()); }
+  const std::map<JobNumber, TimeUs>& finish_us() const { return finish_us_; }
+  Model& model() { return model_; }
+
+ private:
+  bool feed(const Event& event) {
+    // What the journal would give back, not the object itself.
+    return model_.apply(*parse_event(to_row(event)));
+  }
+  // An end that was expected of a run that has been stopped since, or of one before it, is none.
+  bool still_true(const Event& event) const {
+    if (event.kind == Event::Kind::kStepDone) return true;
+    const auto job = model_.index_of(event.job);
+    const JobState& state = model_.state().job_state(*job);
+    if (event.kind == Event::Kind::kSaved) return state.status == JobStatus::kSaving;
+    return state.status == JobStatus::kRunning &&
+           model_.state().slice(state.slice).end_us == event.at_us;
+  }
+  void take(const Round& round) {
+    for (const Order& order : round.orders) {
+      Event event;
+      event.at_us = order.expected_us;
+      event.gpu = order.gpu;
+      if (order.job != kNone) event.job = model_.number_of(order.job);
+      switch (order.kind) {
+        case Order::Kind::kStart:
+          event.kind = Event::Kind::kEnded;
+          break;
+        case Order::Kind::kStop:
+          event.kind = Event::Kind::kSaved;
+          event.left = model_.state().job_state(order.job).saved_left;
+          break;
+        default:
+          event.kind = Event::Kind::kStepDone;
+      }
+      due_.emplace(event.at_us, event);
+    }
+  }
+
+  const JobTable& table_;
+  Model model_;
+  std::multimap<TimeUs, Event> due_;
+  std::map<JobNumber, TimeUs> finish_us_;
+};
+
+constexpr const char* kFleet = "8xA100-40GB";
+
+struct Simulated {
+  Simulated(const JobTable& table, const char* policy)
+      : fleet(*Fleet::parse(kFleet)), engine(fleet, table, *make_policy(policy, fleet), options()) {
+    EXPECT_TRUE(engine.run().has_value());
+  }
+  static EngineOptions options() {
+    EngineOptions options;
+    options.costs = Costs::real();
+    options.preemption = Preemption::kCheckpoint;
+    return options;
+  }
+  Fleet fleet;
+  Engine engine;
+};
+
+class LiveModelOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(LiveModelOf, ComesToTheSimulatorsSchedule) {
+  const JobTable table = part_of_a_day(20, 5);
+  const Metrics expected = measure(Simulated(table, GetParam()).engine, 2e-7);
+  PerfectFleet live(begun_fleet(kFleet, GetParam()), table);
+  live.run();
+  // A slice gets its job when the whole change it belongs to is done, some tenths of a second later
+  // than in the simulator; and nothing is cut for nobody.
+  EXPECT_NEAR(live.avg_tardiness_s(), expected.avg_tardiness_s, 0.01 * expected.avg_tardiness_s);
+  EXPECT_NEAR(live.energy_j(), expected.energy_j, 0.002 * expected.energy_j);
+}
+
+TEST(LiveModel, IsTheSimulatorToTheMicrosecondWhereLayoutsStay) {
+  for (const char* policy : {"none/edf", "static:7,4-3*4,3-2-2*3/cedf"}) {
+    SCOPED_TRACE(policy);
+    const JobTable table = part_of_a_day(20, 6);
+    const Simulated expected(table, policy);
+    PerfectFleet live(begun_fleet(kFleet, policy), table);
+    live.run();
+    ASSERT_EQ(live.finish_us().size(), table.jobs.size());
+    for (const auto& [number, end] : live.finish_us())
+      ASSERT_EQ(end, expected.engine.finish_us()[static_cast<std::size_t>(number) - 1]) << number;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, LiveModelOf,
+                         testing::Values("none/edf", "static:7,4-3*4,3-2-2*3/cedf", "count/cedf",
+                                         "greedy", "mean-field/cedf", "smartmig"));
+
+}  // namespace
+}  // namespace smartmig
