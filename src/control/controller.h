@@ -1,0 +1,210 @@
+// The live controller: observe, decide, journal, carry out, verify. One thread owns the model and
+// the journal and gathers what happens; workers make the driver's calls, one at a time for each
+// GPU, and can be abandoned. All public calls may come from any thread.
+//
+//   auto controller = Controller::start(options, std::move(driver));
+//   auto id = (*controller)->submit(request, "alice");
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "control/driver.h"
+#include "control/event.h"
+#include "control/job_request.h"
+
+namespace smartmig {
+
+struct ControllerOptions {
+  std::string state_dir;
+  Setup setup;                 // Its `fleet` is the driver's to say.
+  std::string version;         // Of the program.
+  int tick_ms = 2;             // At most one decision in this wall time.
+  double call_timeout_s = 30;  // Wall time after which a driver's call is given up.
+  double stop_grace_s =
+      60;  // Fleet time over the expected end of a save, then its slice is fenced.
+  double retry_first_s = 10;  // Fleet time until a fenced GPU is tried again; doubles each time.
+  double retry_most_s = 3600;
+  int keep_days = 30;  // Of finished jobs and old decisions.
+  int workers = 16;
+};
+
+// --- what can be seen
+
+struct SliceView {
+  std::string uuid;
+  std::string profile;  // "3g.20gb"
+  std::uint8_t slot = 0;
+  std::uint8_t start = 0;    // First memory slice.
+  std::uint8_t width = 0;    // Memory slices.
+  std::uint8_t compute = 0;  // Compute slices.
+  // "ready", "creating", "destroying", "foreign"; a slice whose job will not stop: "fenced".
+  std::string_view state = "ready";
+  JobNumber job = 0;           // 0: none.
+  TimeUs since_us = 0;         // The job's start.
+  TimeUs expected_end_us = 0;  // Of it.
+};
+
+struct GpuView {
+  GpuIndex index = 0;
+  std::string uuid;
+  std::string board;
+  std::string layout;  // "4-2-1"
+  std::string target;  // The same unless it is being changed.
+  // "up", "cordoned", "draining", "fenced", "lost".
+  std::string_view state = "up";
+  std::string trouble;            // Why it is fenced; one line.
+  TimeUs retry_us = -1;           // When the fence is tried again.
+  double power_w = 0;             // Modelled, from what runs.
+  long changes = 0;               // Of its layout since the controller started.
+  std::vector<SliceView> slices;  // By first memory slice.
+};
+
+struct FleetView {
+  TimeUs now_us = 0;
+  std::string fleet;  // "8xA100-40GB"
+  std::string policy;
+  std::string driver;
+  double speed = 1;
+  bool frozen = false;
+  bool recovered = true;  // False: the journal was damaged, an operator must say `recover`.
+  std::string trouble;    // What keeps it from deciding (a full disk); empty: nothing.
+  double power_w = 0;
+  double power_cap_w = 0;  // 0: none.
+  double energy_j = 0;     // Modelled, since the controller started.
+  std::int64_t queued = 0, running = 0;
+  std::int64_t late_queued = 0;  // Of the queued, past their deadline.
+  std::vector<GpuView> gpus;
+};
+
+// Counters since the start, for the metrics page.
+struct Counters {
+  std::int64_t submitted = 0, done = 0, failed = 0, cancelled = 0, late = 0;
+  double tardiness_s = 0;  // Sum over the jobs done.
+  std::int64_t rounds = 0, decisions = 0, starts = 0, stops = 0, layout_changes = 0;
+  std::int64_t withheld_budget = 0, withheld_no_gain = 0, withheld_power = 0;
+  std::int64_t rollbacks = 0, fences = 0, calls = 0, call_errors = 0, calls_given_up = 0;
+  std::int64_t commits = 0, lost_runs = 0;
+  double lost_s = 0;
+  std::vector<std::int64_t>
+      decide_ms_buckets;  // See kDecideBucketsMs; cumulative is the page's business.
+  double decide_s_sum = 0;
+};
+inline constexpr double kDecideBucketsMs[] = {0.1, 0.25, 0.5, 1,   2.5, 5,
+                                              10,  25,   50,  100, 250, 1000};
+
+// What would be done, or was.
+struct PlannedChange {
+  std::string gpu;       // UUID.
+  std::string from, to;  // Layouts.
+  std::string reason;
+};
+struct PlannedStart {
+  JobNumber job = 0;
+  std::string gpu;
+  std::string profile;
+  std::uint8_t slot = 0;
+  std::string reason;
+};
+struct PlannedStop {
+  JobNumber job = 0;
+  std::string gpu;
+  std::string reason;
+};
+struct Plan {
+  std::int64_t number = 0;  // Of the decision; 0: nothing was done.
+  TimeUs at_us = 0;
+  std::string policy;
+  std::vector<PlannedStop> stops;
+  std::vector<PlannedChange> changes;
+  std::vector<PlannedStart> starts;
+};
+
+// A line of the live events, as it goes out to subscribers: {"kind": ..., ...} without newline.
+struct Notice {
+  std::uint64_t number = 0;
+  std::string kind;  // "job", "gpu", "decision", "fleet"
+  std::string json;
+};
+
+// --- what can be asked
+
+struct Command {
+  enum class Kind : std::uint8_t {
+    kFreeze,
+    kUnfreeze,
+    kRecover,
+    kCordon,
+    kDrain,
+    kUncordon,
+    kAdopt,
+    kApply,
+    kRollback,
+    kPowerCap
+  };
+  Kind kind = Kind::kFreeze;
+  std::string gpu;  // UUID or index; for kRollback empty: every GPU of the last decision.
+  // kApply: layouts by GPU ("4-2-1"); empty: what the policy would do now, also while frozen.
+  std::vector<std::pair<std::string, std::string>> layouts;
+  double power_cap_w = 0;
+  bool dry_run = false;
+};
+struct Outcome {
+  std::vector<std::string> lines;  // What was done, or would be; for people.
+};
+
+class Controller {
+ public:
+  // Refuses, in one line, what cannot be served: another controller on this state or fleet, a newer
+  // journal, a policy that the fleet cannot have.
+  static Result<std::unique_ptr<Controller>> start(const ControllerOptions& options,
+                                                   std::unique_ptr<Driver> driver);
+  ~Controller();  // Stops deciding, closes the journal; jobs run on.
+
+  struct Submitted {
+    JobNumber id = 0;
+    bool created = true;  // False: the key was known, with the same request.
+  };
+  // Answers once the job is durable. 409: the key is known with another request; 503: not accepted.
+  Answer<Submitted> submit(const JobRequest& request, const std::string& owner);
+  // `owner` empty: anybody's.
+  Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner);
+  Answer<Outcome> command(const Command& command, const std::string& who);
+
+  FleetView fleet() const;                                  // A copy of the whole picture.
+  FleetView summary() const;                                // The same without GPUs.
+  std::optional<GpuView> gpu(const std::string& id) const;  // UUID or index.
+  Counters counters() const;
+  bool ready() const;  // Recovered and deciding.
+  TimeUs now_us() const;
+  // What it would do now, by its own policy or another; changes nothing.
+  Answer<Plan> plan(const std::string& policy);
+  // When a queued job may start and end if nothing else comes: its place in line and a rough time
+  // from what runs. Empty for jobs that are not queued.
+  struct Expectation {
+    JobNumber job = 0;
+    TimeUs start_us = 0;
+    TimeUs end_us = 0;
+    TimeUs late_us = 0;
+  };
+  std::vector<Expectation> expectations(std::size_t most) const;
+  // Why the job waits or where it runs and why, in lines.
+  Answer<std::vector<std::string>> explain_job(JobNumber job);
+  Answer<std::vector<std::string>> explain_gpu(const std::string& id);
+
+  // Notices after `after` (0: only new ones), waiting up to `wait_ms`; the oldest are forgotten
+  // when there are many, and `missed` is set then. Numbers of what was returned are in it.
+  std::vector<Notice> notices_after(std::uint64_t after, int wait_ms, bool& missed);
+  std::uint64_t last_notice() const;
+
+ private:
+  struct Impl;
+  explicit Controller(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace smartmig
