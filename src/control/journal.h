@@ -56,8 +56,9 @@ struct JobRow {
   int attempt = 0;       // Runs so far; the name of the last one is "NUMBER.ATTEMPT".
   std::string gpu;       // UUIDs of where it runs, or ran last.
   std::string slice;
-  TimeUs lost_us = 0;  // Work that was done and not kept, in time on the slices it was done on.
-  std::string note;    // Why it failed, or what happened to it; one line.
+  TimeUs lost_us = 0;      // Work that was done and not kept, in time on the slices it was done on.
+  bool cancelled = false;  // To be so once its run has ended.
+  std::string note;        // Why it failed, or what happened to it; one line.
 };
 
 // A slice we made, or adopted.
