@@ -257,10 +257,10 @@ Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
 // An event of our own making, or seen: journalled, and the model's at once.
 void Controller::Impl::record(Event event) {
   event.at_us = std::max(event.at_us, model->now());
+  if (!model->apply(event)) return;  // It says nothing that is not so already.
   EventRow row = to_row(event);
   row.number = next_event++;
   rows.emplace_back(std::move(row));
-  model->apply(event);
   latest_us = std::max(latest_us, event.at_us);
   round_due = true;
 }

@@ -314,13 +314,12 @@ void Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, Time
     }
   }
   gpu.slices = std::move(there);
+  event.at_us = std::max(event.at_us, model->now());
+  if (!model->apply(event))
+    return fence(index, "it has slices that its board's table does not allow");
   EventRow row = to_row(event);
   row.number = next_event++;
   rows.emplace_back(std::move(row));
-  if (!model->apply(event)) {
-    rows.pop_back();
-    return fence(index, "it has slices that its board's table does not allow");
-  }
   latest_us = std::max(latest_us, at_us);
   round_due = true;
   changed(index);
