@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 
 #include "control/journal_impl.h"
@@ -11,7 +12,7 @@ namespace fs = std::filesystem;
 
 // Events read in one go. Between two of them the file is let go, so that a long reading does not
 // keep the writer's log from being begun anew.
-constexpr int kEventsAtOnce = 1000;
+constexpr int kEventsAtOnce = 200;
 
 // SQLite's form of a path with options behind it.
 std::string uri_of(const std::string& path, std::string_view options) {

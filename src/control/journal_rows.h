@@ -171,7 +171,7 @@ std::string put_sql() {
       Table<Row>::kName, names, marks, key, updates);
 }
 
-// Walks the columns of a row, one by one.
+// A column is text, a real, or else a whole number of some kind.
 template <class Field>
 inline constexpr bool kIsText = std::is_same_v<std::remove_const_t<Field>, std::string>;
 template <class Field>

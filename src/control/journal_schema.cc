@@ -1,5 +1,6 @@
 #include "control/journal_schema.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>

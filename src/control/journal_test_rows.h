@@ -215,6 +215,16 @@ inline JournalModel everything_in(Journal& journal, JournalReader& reader) {
   EXPECT_TRUE(events.has_value()) << events.error().message;
   const auto state = journal.load();
   EXPECT_TRUE(state.has_value());
+  // What indexes find is what is there.
+  JournalState open;
+  for (const auto& [number, job] : model.jobs) {
+    if (!is_final(job.phase)) open.jobs.push_back(job);
+    EXPECT_TRUE(job.key.empty() || reader.job_by_key(job.owner, job.key) == job);
+  }
+  for (const auto& [number, intent] : model.intents) {
+    if (intent.closed_us == -1) open.intents.push_back(intent);
+  }
+  EXPECT_TRUE(state->jobs == open.jobs && state->intents == open.intents);
   for (const SliceRow& row : state->slices) model.slices[row.uuid] = row;
   for (const GpuRow& row : state->gpus) model.gpus[row.uuid] = row;
   for (int i = 0; i < 16; ++i) {
