@@ -254,7 +254,8 @@ TEST(Journal, BoundsItsLogEvenWithoutRest) {
   Journal journal = must_open(folder.path());
   for (int i = 1; i <= 40; ++i) {
     journal.begin();
-    journal.put(EventRow{i % 2, 0, "", std::string(4'000'000, 'x')});
+    // Pages that do not change are not written.
+    journal.put(EventRow{i % 2, 0, "", std::string(4'000'000, static_cast<char>('a' + i % 26))});
     must_commit(journal);
   }
   EXPECT_LT(fs::file_size(folder.path() + "/journal.db-wal"), 80u << 20);
