@@ -43,6 +43,7 @@ class PowerLosses {
       }
       EXPECT_TRUE(journal->commit().has_value());
       before_ = during_;
+      if (random_.below(2) == 0) journal->rest();
     }
     journal.reset();
     return losses_;

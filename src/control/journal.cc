@@ -77,23 +77,13 @@ Result<void> Journal::Impl::end() {
   in_transaction = false;
   if (failure.empty()) note(commit_it.run(), "");
   if (failure.empty()) {
-    keep_log_small();
+    if (log_pages >= kLogPagesAtMost) checkpoint(SQLITE_CHECKPOINT_RESTART);
     return {};
   }
   if (!sqlite3_get_autocommit(db.get())) roll_back.run();
   // Makes room on a full disk, where it works at all, and takes away what the failed commit wrote.
   log_untidy = !checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
   return fail("{}", std::exchange(failure, {}));
-}
-
-void Journal::Impl::keep_log_small() {
-  if (log_untidy) {
-    log_untidy = !checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
-  } else if (log_pages >= kLogPagesAtMost) {
-    checkpoint(SQLITE_CHECKPOINT_RESTART);
-  } else if (log_pages >= kLogPages) {
-    checkpoint(SQLITE_CHECKPOINT_PASSIVE);
-  }
 }
 
 // A checkpoint that fails loses nothing: the log keeps what it has, and the next one tries again.
@@ -156,5 +146,14 @@ void Journal::forget_slice(const std::string& uuid) {
 }
 
 Result<void> Journal::commit() { return impl_->end(); }
+
+void Journal::rest() {
+  SM_CHECK(!impl_->in_transaction);
+  if (impl_->log_untidy) {
+    impl_->log_untidy = !impl_->checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+  } else if (impl_->log_pages >= kLogPages) {
+    impl_->checkpoint(SQLITE_CHECKPOINT_PASSIVE);
+  }
+}
 
 }  // namespace smartmig

@@ -178,6 +178,10 @@ class Journal {
   void put(const AuditRow& audit);
   void set_setting(std::string_view name, std::string_view value);
   Result<void> commit();
+  // Copies the log into the journal when that is due. Takes as long as several commits: call it
+  // after each, once what waits for the commit is answered. commit() does it only for a log that
+  // has grown far beyond that.
+  void rest();
 
   // Takes out finished jobs, closed intents, decisions and audit rows from before `before_us`, and
   // events before `first_event`, at most `rows` of each; in a transaction of its own. Answers

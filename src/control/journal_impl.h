@@ -10,13 +10,16 @@
 
 namespace smartmig {
 
-// The log is copied into the journal when it has grown by so many pages of 4 KiB: often enough that
-// it stays small, seldom enough that a commit's cost is that of its own fsync.
+// The log is copied into the journal when it has grown to so many pages of 4 KiB: often enough that
+// it stays small, seldom enough that this costs little beside the commits.
 inline constexpr int kLogPages = 2000;
-// A log that readers kept from being begun anew grows beyond that; at this size we wait for them.
+// A log that nobody copied, or that readers kept from being begun anew, grows beyond that; at this
+// size a commit copies it and waits for them.
 inline constexpr int kLogPagesAtMost = 8 * kLogPages;
 // How long to wait for readers, or a reader for us.
 inline constexpr int kBusyMs = 5000;
+// Of pages in memory, so that a decision over many jobs need not read the file.
+inline constexpr int kCacheMib = 128;
 
 struct Journal::Impl {
   Impl(FolderLock folder_lock, Database database);
@@ -30,7 +33,6 @@ struct Journal::Impl {
   void note(int code, std::string_view where);
   // Ends the transaction; answers what went wrong in it.
   Result<void> end();
-  void keep_log_small();
   bool checkpoint(int mode);
 
   FolderLock lock;

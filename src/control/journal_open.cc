@@ -53,8 +53,9 @@ Opened configure(sqlite3* db) {
   // was rolled back. What was freed in the log's file beyond the usual size is given back.
   const std::string sql = fmt::format(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"
-      "PRAGMA journal_size_limit = {}; PRAGMA cache_spill = OFF; PRAGMA cell_size_check = ON;",
-      std::int64_t{kLogPages} * 4096);
+      "PRAGMA journal_size_limit = {}; PRAGMA cache_size = -{}; PRAGMA cache_spill = OFF;"
+      "PRAGMA cell_size_check = ON;",
+      std::int64_t{kLogPages} * 4096, kCacheMib * 1024);
   if (const int code = execute(db, sql.c_str()); code != SQLITE_OK) return refuse_code(db, code);
   Statement mode(db, "PRAGMA journal_mode");
   if (mode.step() != SQLITE_ROW || mode.text(0) != "wal") {
