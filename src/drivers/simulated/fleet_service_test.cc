@@ -50,7 +50,8 @@ class FleetServiceTest : public testing::Test {
     return answer(client);
   }
   static std::string code(const json& answer) {
-    return answer.is_object() && answer.contains("error") ? answer["error"]["code"] : "no error";
+    if (answer.is_null()) return "no answer";
+    return answer.contains("error") ? answer["error"]["code"] : "no error";
   }
   // The claim of client 1, as a field.
   std::string claim() {
