@@ -234,7 +234,10 @@ SimulatedFleet::Answer SimulatedFleet::destroy(GpuIndex index, const std::string
   return Done{{}, end_us};
 }
 
-void SimulatedFleet::abandon(GpuIndex gpu) { gpus_[gpu].operation.awaited = false; }
+void SimulatedFleet::abandon(GpuIndex gpu) {
+  Operation& operation = gpus_[gpu].operation;
+  if (operation.kind != Operation::Kind::kIdle) operation.awaited = false;
+}
 
 // --- runs
 
