@@ -1,9 +1,5 @@
 #include "control/controller.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -59,7 +55,6 @@ Controller::Impl::~Impl() {
       submission->answer.set_value(tl::unexpected(Refusal{503, "the controller is stopping", ""}));
     if (auto* query = std::get_if<Query>(&input)) (*query)();
   }
-  if (lock_file >= 0) close(lock_file);
 }
 
 // --- the loop
@@ -77,6 +72,7 @@ void Controller::Impl::loop() {
     if (model->next_due_us() <= clock_us()) round_due = true, latest_us = clock_us();
     if (round_due && now_ns - last_round_ns >= options.tick_ms * kMs) round(latest_us);
     dispatch();
+    journal->rest();
   }
   if (!flush({})) return;  // What is not written was not acted on either.
 }

@@ -1,13 +1,8 @@
 // The start: what the journal owes against what the hardware has.
-#include <fcntl.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 #include <ctime>
 
 #include "base/text.h"
@@ -35,26 +30,6 @@ int slot_being_made(const std::string& step) {
 
 }  // namespace
 
-Result<void> Controller::Impl::lock_state() {
-  const std::string& dir = options.state_dir;
-  if (mkdir(dir.c_str(), 0700) != 0 && errno != EEXIST)
-    return fail("{}: cannot be made: {}", dir, strerror(errno));
-  const std::string path = dir + "/lock";
-  lock_file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock_file < 0) return fail("{}: {}", path, strerror(errno));
-  if (flock(lock_file, LOCK_EX | LOCK_NB) != 0) {
-    char holder[32] = {};
-    const auto size = pread(lock_file, holder, sizeof holder - 1, 0);
-    return fail(
-        "{}: another controller (process {}) has this state", dir,
-        size > 0 ? trim(std::string_view(holder, static_cast<std::size_t>(size))) : "unknown");
-  }
-  const std::string pid = fmt::format("{}\n", getpid());
-  if (ftruncate(lock_file, 0) != 0 || pwrite(lock_file, pid.data(), pid.size(), 0) < 0)
-    return fail("{}: cannot be written: {}", path, strerror(errno));
-  return {};
-}
-
 Result<void> Controller::Impl::open_journal() {
   auto opened = Journal::open(options.state_dir);
   if (!opened && opened.error().trouble == Journal::Trouble::kDamaged) {
@@ -81,7 +56,6 @@ Result<void> Controller::Impl::open_journal() {
 
 Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   driver = std::move(given);
-  if (auto locked = lock_state(); !locked) return locked;
   if (auto opened = open_journal(); !opened) return opened;
   auto described =
       driver->claim(fmt::format("process {} with state {}", getpid(), options.state_dir));
@@ -95,7 +69,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   options.setup.fleet = fleet_spec(fleet.boards);
   boot_us = fleet.clock.at(monotonic_ns());
 
-  auto readings = driver->read_all(static_cast<GpuIndex>(fleet.gpus.size()));
+  auto readings = read_settled();
   if (!readings) return fail("the fleet cannot be read: {}", readings.error().message);
   // After the look: a run that it did not show has said so in an event by now.
   taken_event =
@@ -155,11 +129,25 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   return {};
 }
 
+// A look at everything once nothing is under way any more that an earlier controller had ordered.
+DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
+  constexpr int kLooks = 100;
+  for (int looks = 1;; ++looks) {
+    auto readings = driver->read_all(static_cast<GpuIndex>(fleet.gpus.size()));
+    const auto changing = [](const GpuReading& gpu) { return gpu.changing; };
+    if (!readings || looks == kLooks || std::none_of(readings->begin(), readings->end(), changing))
+      return readings;
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
 Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading> readings,
                                          const std::vector<FleetEvent>& events) {
   auto loaded = journal->load();
   if (!loaded) return pass_on(loaded);
   next_job = loaded->next_job;
+  // Runs of a journal that was lost may still be known to the fleet: none of their numbers again.
+  if (!damage.empty()) next_job = std::max<std::int64_t>(next_job, std::time(nullptr));
   next_intent = loaded->next_intent;
   next_event = loaded->next_event;
   Snapshot snapshot;
@@ -264,6 +252,7 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
     }
     gpu.lost = readings[index].lost;
     if (gpu.lost && gpu.row.fence.empty()) gpu.row.fence = "the GPU is lost";
+    if (readings[index].changing) gpu.row.fence = "a change of an earlier controller does not end";
     if (!known || !is_legal(board, present)) {
       gpu.row.fence = "it has slices that its board's table does not allow";
       gpu.slices.clear();

@@ -96,7 +96,7 @@ struct Controller::Impl {
 
   // --- controller_boot.cc
   Result<void> boot(std::unique_ptr<Driver> given);
-  Result<void> lock_state();
+  DriverResult<std::vector<GpuReading>> read_settled();
   Result<void> open_journal();
   Result<Snapshot> stand(std::vector<GpuReading> readings, const std::vector<FleetEvent>& events);
   void settle_ended_runs(const std::vector<FleetEvent>& events);
@@ -167,7 +167,6 @@ struct Controller::Impl {
   std::shared_ptr<Driver> driver;
   FleetDescription fleet;
   TimeUs boot_us = 0;
-  int lock_file = -1;
   std::unordered_map<std::string, GpuIndex> gpu_by_uuid;
   std::shared_ptr<const Fleet> boards;
   std::string damage;  // Of the journal that was found; empty: none.
