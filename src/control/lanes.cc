@@ -1,14 +1,6 @@
 #include "control/lanes.h"
 
-#include <time.h>
-
 namespace smartmig {
-
-std::int64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 Lanes::Lanes(int threads) : shared_(std::make_shared<Shared>()) {
   shared_->wanted = threads;

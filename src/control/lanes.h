@@ -14,6 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.h"
+
 namespace smartmig {
 
 class Lanes {
@@ -55,8 +57,5 @@ class Lanes {
 
   std::shared_ptr<Shared> shared_;
 };
-
-// CLOCK_MONOTONIC: wall clocks are set, this one is not.
-std::int64_t monotonic_ns();
 
 }  // namespace smartmig

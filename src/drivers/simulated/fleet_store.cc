@@ -1,8 +1,6 @@
 #include "drivers/simulated/fleet_store.h"
 
 #include <fmt/format.h>
-#include <time.h>
-
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -94,12 +92,6 @@ Result<Restored> restore_or_make(const std::vector<std::string>& records, const 
 }
 
 }  // namespace
-
-std::int64_t monotonic_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 Result<FleetStore> FleetStore::open(const std::string& path, const std::string& fleet, double speed,
                                     std::int64_t now_ns) {

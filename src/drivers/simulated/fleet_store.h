@@ -8,15 +8,13 @@
 #include <cstdint>
 #include <string>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "control/driver.h"
 #include "drivers/simulated/simulated_fleet.h"
 #include "drivers/simulated/state_log.h"
 
 namespace smartmig {
-
-// Of CLOCK_MONOTONIC, in nanoseconds.
-std::int64_t monotonic_ns();
 
 class FleetStore {
  public:
