@@ -1,5 +1,7 @@
 #include "workload/job_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
