@@ -198,7 +198,7 @@ class Auditor {
   double energy_j_ = 0;
 };
 
-EngineOptions options_of(const RandomCase& random) {
+EngineOptions options_with_records(const RandomCase& random) {
   EngineOptions options = engine_options(random);
   options.records = true;
   return options;
@@ -214,7 +214,7 @@ TEST(Properties, HoldAtEveryInstantOfEveryRun) {
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
     Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(),
-                  options_of(random));
+                  options_with_records(random));
     Auditor auditor(engine, random);
     while (engine.step() && !HasFatalFailure()) auditor.look();
     ASSERT_EQ(engine.completed(), random.jobs.jobs.size());
@@ -230,7 +230,7 @@ TEST(Properties, ACopiedEngineGoesOnLikeTheOriginal) {
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
     Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(),
-                  options_of(random));
+                  options_with_records(random));
     for (int step = i % 7; step > 0 && engine.step(); --step) {
     }
     Engine copy = engine;

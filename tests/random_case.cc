@@ -1,5 +1,7 @@
 #include "random_case.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "policy/registry.h"

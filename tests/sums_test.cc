@@ -9,7 +9,7 @@
 namespace smartmig {
 namespace {
 
-EngineOptions options_of(const RandomCase& random) {
+EngineOptions options_with_sums(const RandomCase& random) {
   EngineOptions options = engine_options(random);
   options.aggregates = true;
   options.tardiness = true;
@@ -56,7 +56,7 @@ TEST(Sums, AgreeWithTheReferenceAtEveryInstant) {
     const RandomCase random = random_case(19, static_cast<std::uint64_t>(i));
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
-    const EngineOptions options = options_of(random);
+    const EngineOptions options = options_with_sums(random);
     Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(), options);
     reference::Setup setup = to_setup(random, fleet, options.costs);
     setup.sum_up = true;
@@ -75,7 +75,7 @@ TEST(Sums, DoNotChangeARun) {
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
     const Policy policy = make_policy(random.policy, fleet).value();
-    EngineOptions options = options_of(random);
+    EngineOptions options = options_with_sums(random);
     Engine with(fleet, random.jobs, policy, options);
     options.aggregates = options.tardiness = false;
     Engine without(fleet, random.jobs, policy, options);
@@ -99,7 +99,7 @@ TEST(Restart, GivesTheRunThatANewEngineGives) {
              .deadline_us = job.deadline_us,
              .time_us = {to_us(70), to_us(50), to_us(30), to_us(20), to_us(10)},
              .kind = job.kind};
-    EngineOptions options = options_of(first);
+    EngineOptions options = options_with_sums(first);
     options.seed = 5;
     PolicyOptions seeded;
     seeded.seed = 5;

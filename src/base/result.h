@@ -2,7 +2,7 @@
 // What a user can cause returns a Result; what only a bug can cause is an SM_CHECK.
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <tl/expected.hpp>

@@ -21,6 +21,7 @@ inline constexpr TimeUs kNever = INT64_MAX;
 inline constexpr double kMaxSeconds = 1e10;
 
 inline constexpr double kJoulesPerWattMinute = 60.0;
+inline constexpr double kJoulesPerKwh = 3.6e6;
 
 // Nearest microsecond. The caller has checked that |seconds| <= kMaxSeconds.
 inline TimeUs to_us(double seconds) { return std::llround(seconds * 1e6); }

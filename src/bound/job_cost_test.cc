@@ -71,13 +71,19 @@ double cost_by(const Case& c, double end_s) {
   for (const double edge : c.prices.edges_s)
     if (edge > job.submit_s && edge < end_s) cuts.push_back(edge);
   cuts.push_back(end_s);
+  // By cut and option, found once: the search below asks for them hundreds of times.
+  std::vector<double> prices;
+  for (std::size_t k = 0; k + 1 < cuts.size(); ++k)
+    for (const RunOption& option : c.problem.options)
+      prices.push_back(price_of(c, option, cuts[k]));
   // By duality the largest over all prices of price - what it would bring in.
   const auto dual = [&](double x) {
     double value = x;
+    const double* price = prices.data();
     for (std::size_t k = 0; k + 1 < cuts.size(); ++k) {
       double gain = 0;
       for (const RunOption& option : c.problem.options)
-        gain = std::max(gain, x * option.speed - price_of(c, option, cuts[k]));
+        gain = std::max(gain, x * option.speed - *price++);
       value -= gain * (cuts[k + 1] - cuts[k]);
     }
     return value;
@@ -87,7 +93,11 @@ double cost_by(const Case& c, double end_s) {
   for (int i = 0; i < 200; ++i) {
     const double a = low + (high - low) / 3;
     const double b = high - (high - low) / 3;
-    (dual(a) < dual(b) ? low : high) = dual(a) < dual(b) ? a : b;
+    if (dual(a) < dual(b)) {
+      low = a;
+    } else {
+      high = b;
+    }
   }
   return dual(low);
 }

@@ -1,6 +1,7 @@
 // `smartmig bound`: certified lower bounds for a workload.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
 #include <memory>

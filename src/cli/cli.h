@@ -2,9 +2,9 @@
 // that puts it into the parser; nothing here decides anything.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 
+#include "cli/cli11.h"
 #include "cli/invocation.h"
 
 namespace smartmig {

@@ -1,6 +1,7 @@
 // `smartmig compare`: several policies on the same days, or at each point of a grid.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,7 @@
 #include "cli/comparison_run.h"
 
+#include <CLI/CLI.hpp>
+
 #include "study/published.h"
 
 namespace smartmig {

@@ -3,11 +3,11 @@
 // type.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "cli/cli11.h"
 #include "cli/run_options.h"
 #include "study/compare.h"
 

@@ -1,6 +1,7 @@
 // `smartmig evaluate`: a policy against the rules that do the same task, on days it never saw.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>

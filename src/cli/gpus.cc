@@ -1,6 +1,7 @@
 // `smartmig gpus`: boards, their profiles and layouts, and changes from one layout to another.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 

@@ -1,5 +1,6 @@
 #include "cli/parse_error.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstdint>

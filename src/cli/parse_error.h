@@ -2,8 +2,9 @@
 // what was expected.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
+
+#include "cli/cli11.h"
 
 namespace smartmig {
 

@@ -1,5 +1,6 @@
 #include "cli/report_options.h"
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <fstream>
 

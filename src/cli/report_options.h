@@ -2,11 +2,11 @@
 // end says of the command and its inputs.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "cli/cli11.h"
 #include "cli/invocation.h"
 #include "cli/run_options.h"
 #include "report/report_page.h"

@@ -1,6 +1,7 @@
 // `smartmig reproduce`: published tables and figures, ours beside theirs.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -3,11 +3,11 @@
 // anything runs or is written.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/cli11.h"
 #include "cli/workload_options.h"
 #include "report/output_folder.h"
 #include "report/run_summary.h"

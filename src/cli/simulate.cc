@@ -1,6 +1,7 @@
 // `smartmig simulate`: one policy on one workload.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>

@@ -1,5 +1,6 @@
 #include "cli/sweep_run.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "base/text.h"

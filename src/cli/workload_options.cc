@@ -1,5 +1,6 @@
 #include "cli/workload_options.h"
 
+#include <CLI/CLI.hpp>
 #include <numeric>
 
 #include "base/text.h"

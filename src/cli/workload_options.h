@@ -2,12 +2,12 @@
 // or the papers' generator (--workload), and the rules that fill in what a trace lacks.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "cli/cli11.h"
 #include "workload/import.h"
 #include "workload/job.h"
 

@@ -8,7 +8,7 @@
 namespace smartmig {
 namespace {
 
-std::string error_of(std::string_view json) {
+std::string costs_error_of(std::string_view json) {
   const auto costs = Costs::parse_json(json, "c.json");
   return costs ? "no error" : costs.error().message;
 }
@@ -67,29 +67,30 @@ TEST(Costs, AJobsOwnColumnsOverrideTheKind) {
 }
 
 TEST(Costs, SaysWhatIsWrongWithAFile) {
-  EXPECT_EQ(error_of("[1]"), "c.json: is not a JSON object");
-  EXPECT_EQ(error_of("{"), "c.json: is not a JSON object");
-  EXPECT_EQ(error_of(R"({"operation_scal": 1})"),
+  EXPECT_EQ(costs_error_of("[1]"), "c.json: is not a JSON object");
+  EXPECT_EQ(costs_error_of("{"), "c.json: is not a JSON object");
+  EXPECT_EQ(costs_error_of(R"({"operation_scal": 1})"),
             "c.json: unknown field 'operation_scal'; did you mean 'operation_scale'?");
-  EXPECT_EQ(error_of(R"({"operation_scale": -1})"),
+  EXPECT_EQ(costs_error_of(R"({"operation_scale": -1})"),
             "c.json: operation_scale: found -1, expected a number from 0 to 1000000");
-  EXPECT_EQ(error_of(R"({"operation_scale": "fast"})"),
+  EXPECT_EQ(costs_error_of(R"({"operation_scale": "fast"})"),
             "c.json: operation_scale: found \"fast\", expected a number from 0 to 1000000");
-  EXPECT_EQ(error_of(R"({"deadline_cut_s": 1e7})").substr(0, 28), "c.json: deadline_cut_s: foun");
-  EXPECT_EQ(error_of(R"({"save_restore": 1})"),
+  EXPECT_EQ(costs_error_of(R"({"deadline_cut_s": 1e7})").substr(0, 28),
+            "c.json: deadline_cut_s: foun");
+  EXPECT_EQ(costs_error_of(R"({"save_restore": 1})"),
             "c.json: save_restore: found 1, expected true or false");
-  EXPECT_EQ(error_of(R"({"real_power": "yes"})"),
+  EXPECT_EQ(costs_error_of(R"({"real_power": "yes"})"),
             "c.json: real_power: found \"yes\", expected true or false");
-  EXPECT_EQ(error_of(R"({"restore_s": 10})"),
+  EXPECT_EQ(costs_error_of(R"({"restore_s": 10})"),
             "c.json: restore_s: expected an object with inference and training");
-  EXPECT_EQ(error_of(R"({"checkpoint_s": {"training": -5}})"),
+  EXPECT_EQ(costs_error_of(R"({"checkpoint_s": {"training": -5}})"),
             "c.json: training: found -5, expected a number from 0 to 1000000");
-  EXPECT_EQ(error_of(R"({"checkpoint_s": {"trainin": 5}})"),
+  EXPECT_EQ(costs_error_of(R"({"checkpoint_s": {"trainin": 5}})"),
             "c.json: checkpoint_s: unknown field 'trainin'; did you mean 'training'?");
-  EXPECT_EQ(error_of(R"({"power_down_after_s": null})").substr(0, 40),
+  EXPECT_EQ(costs_error_of(R"({"power_down_after_s": null})").substr(0, 40),
             "c.json: power_down_after_s: found null, ");
-  EXPECT_EQ(error_of(R"({"name": 7})"), "c.json: name: found 7, expected text");
-  EXPECT_EQ(error_of(R"({"off_w": -0.5})"),
+  EXPECT_EQ(costs_error_of(R"({"name": 7})"), "c.json: name: found 7, expected text");
+  EXPECT_EQ(costs_error_of(R"({"off_w": -0.5})"),
             "c.json: off_w: found -0.5, expected a number from 0 to 1000000");
 }
 

@@ -8,7 +8,7 @@
 namespace smartmig {
 namespace {
 
-std::string error_of(std::string_view spec) {
+std::string fleet_error_of(std::string_view spec) {
   const auto fleet = Fleet::parse(spec);
   return fleet ? "no error" : fleet.error().message;
 }
@@ -50,23 +50,26 @@ TEST(Fleet, ReadsAFileWithOneTermALineAndComments) {
 
 TEST(Fleet, NamesTheLineOfABadFile) {
   const TextFile file("bad.fleet", "2xA100-40GB\n\nA100-41GB\n");
-  EXPECT_EQ(error_of(file.path()),
+  EXPECT_EQ(fleet_error_of(file.path()),
             file.path() + ":3: fleet: unknown board 'A100-41GB'; did you mean 'A100-40GB'?");
   const TextFile empty("empty.fleet", "# nothing yet\n");
-  EXPECT_EQ(error_of(empty.path()), "fleet: has no GPUs, expected at least one");
-  EXPECT_NE(error_of("/no/such/place.fleet").find("/no/such/place.fleet"), std::string::npos);
+  EXPECT_EQ(fleet_error_of(empty.path()), "fleet: has no GPUs, expected at least one");
+  EXPECT_NE(fleet_error_of("/no/such/place.fleet").find("/no/such/place.fleet"), std::string::npos);
 }
 
 TEST(Fleet, SaysWhatIsWrongWithASpec) {
-  EXPECT_EQ(error_of(""), "fleet: is empty, expected for example 8xA100-40GB");
-  EXPECT_EQ(error_of("8xA100-40G"), "fleet: unknown board 'A100-40G'; did you mean 'A100-40GB'?");
-  EXPECT_EQ(error_of("4xA100"),
+  EXPECT_EQ(fleet_error_of(""), "fleet: is empty, expected for example 8xA100-40GB");
+  EXPECT_EQ(fleet_error_of("8xA100-40G"),
+            "fleet: unknown board 'A100-40G'; did you mean 'A100-40GB'?");
+  EXPECT_EQ(fleet_error_of("4xA100"),
             "fleet: unknown board 'A100'; did you mean 'A100-40GB' or 'A100-80GB'?");
-  EXPECT_EQ(error_of("0xA100-40GB"), "fleet: found '0xA100-40GB', expected at least one GPU");
-  EXPECT_EQ(error_of("-3xA30"), "fleet: found '-3xA30', expected at least one GPU");
-  EXPECT_EQ(error_of("4000001xA30"), "fleet: found '4000001xA30', expected at most 4000000 GPUs");
-  EXPECT_EQ(error_of("3999999xA30+2xA30"), "fleet: found '2xA30', expected at most 4000000 GPUs");
-  EXPECT_NE(error_of("2xA30+").find("unknown board ''"), std::string::npos);
+  EXPECT_EQ(fleet_error_of("0xA100-40GB"), "fleet: found '0xA100-40GB', expected at least one GPU");
+  EXPECT_EQ(fleet_error_of("-3xA30"), "fleet: found '-3xA30', expected at least one GPU");
+  EXPECT_EQ(fleet_error_of("4000001xA30"),
+            "fleet: found '4000001xA30', expected at most 4000000 GPUs");
+  EXPECT_EQ(fleet_error_of("3999999xA30+2xA30"),
+            "fleet: found '2xA30', expected at most 4000000 GPUs");
+  EXPECT_NE(fleet_error_of("2xA30+").find("unknown board ''"), std::string::npos);
 }
 
 TEST(Fleet, NumbersSlicesByGpuThenStart) {
@@ -77,7 +80,7 @@ TEST(Fleet, NumbersSlicesByGpuThenStart) {
   EXPECT_EQ(fleet.slice_count(), 3 * fleet.stride());
 }
 
-Job linear_job(double first_s) {
+Job linear_job_of(double first_s) {
   Job job;
   for (int size = 0; size < kSizeCount; ++size) job.time_us[size] = to_us(first_s / kSizes[size]);
   return job;
@@ -96,7 +99,7 @@ std::string kinds_text(const Fleet& fleet, KindSet set) {
 
 TEST(Fleet, AJobRunsWhereItHasATimeAndItsMemoryFits) {
   const Fleet fleet = *Fleet::parse("A100-40GB+A30");
-  Job job = linear_job(84);
+  Job job = linear_job_of(84);
   EXPECT_EQ(
       kinds_text(fleet, fleet.kinds_for(job)),
       "A100-40GB:1g.5gb A100-40GB:1g.10gb A100-40GB:2g.10gb A100-40GB:3g.20gb A100-40GB:4g.20gb "
@@ -115,13 +118,13 @@ bool faster_by_index(const Fleet& fleet, const Job& job) {
 
 TEST(Fleet, KnowsForWhichJobsLargerKindsAreFaster) {
   const Fleet fleet = *Fleet::parse("A100-40GB");
-  Job job = linear_job(84);
+  Job job = linear_job_of(84);
   EXPECT_TRUE(faster_by_index(fleet, job));
   job.time_us[size_index(3)] = 0;
   EXPECT_TRUE(faster_by_index(fleet, job));
   job.time_us[size_index(7)] = job.time_us[size_index(4)];
   EXPECT_FALSE(faster_by_index(fleet, job)) << "as fast on 4g as on 7g";
-  EXPECT_FALSE(faster_by_index(*Fleet::parse("A100-40GB+A30"), linear_job(84)))
+  EXPECT_FALSE(faster_by_index(*Fleet::parse("A100-40GB+A30"), linear_job_of(84)))
       << "1g of the second board is slower";
 }
 

@@ -10,14 +10,14 @@ namespace smartmig {
 namespace {
 
 // The same as FreeSlices, with a scan for every question.
-struct Model {
+struct SlicesModel {
   const Fleet& fleet;
   GpuOrder order;
   std::map<SliceId, KindIndex> free;
   std::vector<int> busy;
   std::vector<std::pair<int, int>> mean;  // Sum and number of slices.
 
-  Model(const Fleet& of, GpuOrder by)
+  SlicesModel(const Fleet& of, GpuOrder by)
       : fleet(of), order(by), busy(of.gpu_count()), mean(of.gpu_count(), {0, 1}) {}
 
   // Larger comes first.
@@ -37,7 +37,7 @@ struct Model {
   }
 };
 
-void expect_same(const FreeSlices& slices, const Model& model, KindSet wanted) {
+void expect_same(const FreeSlices& slices, const SlicesModel& model, KindSet wanted) {
   const GpuIndex gpus = model.fleet.gpu_count();
   const KindSet all_kinds = (KindSet{1} << model.fleet.kinds().size()) - 1;
   KindSet kinds = 0;
@@ -127,7 +127,7 @@ class FreeSlicesTest : public testing::TestWithParam<GpuOrder> {
       legal_sets(*fleet_.boards()[0], base_slots(*fleet_.boards()[0])),
       legal_sets(*fleet_.boards()[1], base_slots(*fleet_.boards()[1]))};
   FreeSlices slices_{fleet_, GetParam()};
-  Model model_{fleet_, GetParam()};
+  SlicesModel model_{fleet_, GetParam()};
   std::map<SliceId, KindIndex> taken_;
   Random random_{5, "free slices"};
 };

@@ -9,10 +9,10 @@
 namespace smartmig {
 namespace {
 
-using Model = std::set<std::pair<std::int64_t, JobIndex>>;
+using QueueModel = std::set<std::pair<std::int64_t, JobIndex>>;
 
 // Walks the whole queue beside the model.
-void expect_same(const JobQueue& queue, const Model& model) {
+void expect_same(const JobQueue& queue, const QueueModel& model) {
   ASSERT_EQ(queue.size(), model.size());
   ASSERT_EQ(queue.empty(), model.empty());
   auto cursor = queue.begin();
@@ -25,7 +25,7 @@ void expect_same(const JobQueue& queue, const Model& model) {
   ASSERT_TRUE(JobQueue::at_end(cursor)) << "the queue goes on after its last job";
 }
 
-void insert(JobQueue& queue, Model& model, std::int64_t key, JobIndex job) {
+void insert(JobQueue& queue, QueueModel& model, std::int64_t key, JobIndex job) {
   queue.insert({key, job});
   ASSERT_TRUE(model.insert({key, job}).second);
 }
@@ -36,7 +36,7 @@ TEST(JobQueue, AgreesWithStdSetOverLongRandomSequences) {
     for (const std::uint64_t keys : {std::uint64_t{3}, std::uint64_t{1'000'000}}) {
       SCOPED_TRACE(testing::Message() << size << " jobs, " << keys << " keys");
       JobQueue queue;
-      Model model;
+      QueueModel model;
       Random random(1, "job queue", size * 2 + keys % 2);
       JobIndex next = 0;
       for (int step = 0; step < 20'000 && !testing::Test::HasFatalFailure(); ++step) {
@@ -62,7 +62,7 @@ TEST(JobQueue, HoldsAHundredThousandInAnyOrderOfArrival) {
   for (const char* order : {"ascending", "descending", "mixed"}) {
     SCOPED_TRACE(order);
     JobQueue queue;
-    Model model;
+    QueueModel model;
     Random random(3, order);
     for (JobIndex job = 0; job < 100'000; ++job) {
       const std::int64_t key = *order == 'a'   ? job
@@ -91,7 +91,7 @@ TEST(JobQueue, PutsTheLowerJobFirstAmongEqualKeys) {
 
 TEST(JobQueue, TakesAJobBackInFrontOfThoseThatAreLeft) {
   JobQueue queue;
-  Model model;
+  QueueModel model;
   for (JobIndex job = 0; job < 128; ++job) insert(queue, model, job, job);
   for (JobIndex job = 0; job < 100; ++job) queue.erase({job, job}), model.erase({job, job});
   // The chunk is full at its end and has room at its front.
@@ -102,7 +102,7 @@ TEST(JobQueue, TakesAJobBackInFrontOfThoseThatAreLeft) {
 
 TEST(JobQueue, CopiesAreIndependent) {
   JobQueue queue;
-  Model model;
+  QueueModel model;
   for (JobIndex job = 0; job < 1000; ++job) insert(queue, model, job % 10, job);
   JobQueue copy = queue;
   for (JobIndex job = 0; job < 1000; job += 2) copy.erase({job % 10, job});

@@ -7,14 +7,12 @@
 namespace smartmig {
 namespace {
 
-TimeUs s(double seconds) { return to_us(seconds); }
-
 // A job of 84 s on 1g that runs k times as fast on k slices.
 Job linear_job(double deadline_s, JobKind kind = JobKind::kTraining) {
   Job job;
-  job.deadline_us = s(deadline_s);
+  job.deadline_us = to_us(deadline_s);
   job.kind = kind;
-  for (int size = 0; size < kSizeCount; ++size) job.time_us[size] = s(84) / kSizes[size];
+  for (int size = 0; size < kSizeCount; ++size) job.time_us[size] = to_us(84) / kSizes[size];
   return job;
 }
 
@@ -103,7 +101,7 @@ TEST(State, AJobGoesThroughReadyRunningDone) {
   state.arrive(0);
   EXPECT_EQ(gpus.status(0), JobStatus::kReady);
   EXPECT_EQ(state.ready_count(), 1u);
-  EXPECT_EQ(state.start(gpus.on(0, 4, 0)), s(21)) << "84 s over four slices";
+  EXPECT_EQ(state.start(gpus.on(0, 4, 0)), to_us(21)) << "84 s over four slices";
   EXPECT_EQ(gpus.status(0), JobStatus::kRunning);
   EXPECT_EQ(state.job_state(0).slice, gpus.id(0));
   EXPECT_EQ(gpus.slice(0).job, 0u);
@@ -111,9 +109,9 @@ TEST(State, AJobGoesThroughReadyRunningDone) {
   EXPECT_TRUE(gpus.queue().empty());
   EXPECT_EQ(gpus.free_slices(), 1);
   EXPECT_EQ(state.power().busy(0), 4);
-  state.set_now(s(7));
+  state.set_now(to_us(7));
   EXPECT_NEAR(state.left_now(0), 2.0 / 3, 1e-12);
-  state.set_now(s(21));
+  state.set_now(to_us(21));
   state.complete(gpus.id(0));
   EXPECT_EQ(gpus.status(0), JobStatus::kDone);
   EXPECT_EQ(state.jobs_in_system(), 0u);
@@ -134,19 +132,19 @@ TEST(State, UnderFreeAllJobsAreQueuedAndAllSlicesFreeWhileTheyRun) {
   EXPECT_EQ(gpus.free_slices(), 2);
   // A whole assignment that changes places: both were not where they are now.
   std::vector<JobIndex> started;
-  state.set_now(s(7));
+  state.set_now(to_us(7));
   const std::vector<Start> swap = {gpus.on(1, 4, 0), gpus.on(0, 3, 4)};
   state.assign_whole(swap, started);
   EXPECT_EQ(started, (std::vector<JobIndex>{1, 0}));
   EXPECT_EQ(state.preemptions(), 1) << "job 0 was moved, job 1 had not run";
-  EXPECT_EQ(gpus.slice(4).end_us, s(7) + std::llround(84e6 / 3 * 2 / 3))
+  EXPECT_EQ(gpus.slice(4).end_us, to_us(7) + std::llround(84e6 / 3 * 2 / 3))
       << "two thirds of job 0 were left";
   // The same again: nothing moves, no end changes.
   started.clear();
-  state.set_now(s(9));
+  state.set_now(to_us(9));
   state.assign_whole(swap, started);
   EXPECT_TRUE(started.empty());
-  EXPECT_EQ(gpus.slice(0).end_us, s(7 + 21));
+  EXPECT_EQ(gpus.slice(0).end_us, to_us(7 + 21));
   // An empty one stops both.
   state.assign_whole({}, started);
   EXPECT_EQ(state.preemptions(), 3);
@@ -158,20 +156,20 @@ TEST(State, AStopUnderCheckpointSavesThenRestoresElsewhere) {
   Gpus gpus("A100-40GB", "4-3", {linear_job(100)}, options(Costs::real(), Preemption::kCheckpoint));
   State& state = gpus.state;
   state.arrive(0);
-  EXPECT_EQ(state.start(gpus.on(0, 4, 0)), s(21)) << "a first start restores nothing";
-  state.set_now(s(7));
-  EXPECT_EQ(state.stop(0), s(12)) << "5 s to save";
+  EXPECT_EQ(state.start(gpus.on(0, 4, 0)), to_us(21)) << "a first start restores nothing";
+  state.set_now(to_us(7));
+  EXPECT_EQ(state.stop(0), to_us(12)) << "5 s to save";
   EXPECT_EQ(gpus.status(0), JobStatus::kSaving);
   EXPECT_EQ(state.power().busy(0), 4) << "a save draws power as a run does";
   EXPECT_EQ(gpus.free_slices(), 1);
   EXPECT_EQ(state.job_state(0).left, 1) << "nothing is saved before the save ends";
-  state.set_now(s(12));
+  state.set_now(to_us(12));
   state.end_save(gpus.id(0));
   EXPECT_EQ(gpus.status(0), JobStatus::kReady);
   EXPECT_NEAR(state.job_state(0).left, 2.0 / 3, 1e-12) << "no progress while it saved";
   EXPECT_EQ(gpus.free_slices(), 2);
-  EXPECT_EQ(state.start(gpus.on(0, 3, 4)), s(12) + s(10) + std::llround(28e6 * 2 / 3));
-  state.set_now(s(20));
+  EXPECT_EQ(state.start(gpus.on(0, 3, 4)), to_us(12) + to_us(10) + std::llround(28e6 * 2 / 3));
+  state.set_now(to_us(20));
   EXPECT_NEAR(state.left_now(0), 2.0 / 3, 1e-12) << "no progress while it restores";
   EXPECT_EQ(state.preemptions(), 1);
 }
@@ -183,11 +181,11 @@ TEST(State, AFailureLosesWhatWasNotSaved) {
   for (JobIndex job = 0; job < 3; ++job) state.arrive(job);
   state.start(gpus.on(0, 4, 0));
   state.start(gpus.on(1, 3, 4));
-  state.set_now(s(7));
+  state.set_now(to_us(7));
   state.stop(0);  // It saves until 12 s.
   state.start(gpus.on(2, 4, 0));
   EXPECT_EQ(gpus.status(2), JobStatus::kPending);
-  state.set_now(s(10));
+  state.set_now(to_us(10));
   state.fail(0);
   for (JobIndex job = 0; job < 3; ++job) {
     EXPECT_EQ(gpus.status(job), JobStatus::kReady) << "job " << job;
@@ -197,15 +195,15 @@ TEST(State, AFailureLosesWhatWasNotSaved) {
   EXPECT_EQ(state.gpus_up(), 1u);
   EXPECT_EQ(state.gpu(0).present, 0u);
   EXPECT_EQ(gpus.free_slices(), 1) << "the whole GPU 1";
-  EXPECT_EQ(state.power().watts_at(0, s(10)), 0);
+  EXPECT_EQ(state.power().watts_at(0, to_us(10)), 0);
   EXPECT_EQ(state.preemptions(), 1) << "the stop; a failure is none";
   EXPECT_EQ(state.advance(0), kNever) << "a board that is down makes nothing";
   state.fail(0);
   EXPECT_EQ(state.health_changes(), 1u) << "it was down already";
-  state.set_now(s(20));
+  state.set_now(to_us(20));
   state.bring_back(0);
-  EXPECT_EQ(state.advance(0), s(20.2)) << "3g first, .20 s: the lowest slot of its target";
-  EXPECT_EQ(gpus.next_operation(), s(20.41));
+  EXPECT_EQ(state.advance(0), to_us(20.2)) << "3g first, .20 s: the lowest slot of its target";
+  EXPECT_EQ(gpus.next_operation(), to_us(20.41));
   EXPECT_EQ(gpus.next_operation(), kNever);
   EXPECT_EQ(gpus.ready_layout(), "4-3");
   EXPECT_EQ(gpus.free_slices(), 3);
@@ -217,22 +215,22 @@ TEST(State, AStartWaitsForASliceThatIsStillToBeMade) {
   state.arrive(0);
   state.set_target(0, gpus.layout("4-3"));
   EXPECT_EQ(gpus.free_slices(), 0) << "the 7g is doomed, though nothing was done yet";
-  EXPECT_EQ(state.advance(0), s(0.22)) << "destroy 7g";
+  EXPECT_EQ(state.advance(0), to_us(0.22)) << "destroy 7g";
   EXPECT_EQ(state.advance(0), kNever) << "one operation at a time";
   EXPECT_EQ(state.start(gpus.on(0, 4, 0)), kNever);
   EXPECT_EQ(gpus.status(0), JobStatus::kPending);
   EXPECT_TRUE(gpus.queue().empty());
   EXPECT_TRUE(state.is_awaited(0, gpus.slot(4, 0)));
   EXPECT_EQ(state.slots_in_use(0), SlotSet{1} << gpus.slot(4, 0)) << "promised is in use";
-  EXPECT_EQ(gpus.next_operation(), s(0.42)) << "create 3g";
+  EXPECT_EQ(gpus.next_operation(), to_us(0.42)) << "create 3g";
   EXPECT_FALSE(state.next_awaiting(0));
-  EXPECT_EQ(gpus.next_operation(), s(0.63)) << "create 4g";
+  EXPECT_EQ(gpus.next_operation(), to_us(0.63)) << "create 4g";
   EXPECT_FALSE(state.next_awaiting(0)) << "it is being made";
   EXPECT_EQ(gpus.next_operation(), kNever);
   const auto start = state.next_awaiting(0);
   ASSERT_TRUE(start);
   EXPECT_EQ(start->job, 0u);
-  EXPECT_EQ(state.start(*start), s(0.63 + 21));
+  EXPECT_EQ(state.start(*start), to_us(0.63 + 21));
   EXPECT_EQ(gpus.free_slices(), 1);
 }
 
@@ -248,7 +246,7 @@ TEST(State, ADoomedSliceKeepsItsJobAndGoesWithIt) {
   EXPECT_TRUE(gpus.slice(0).doomed);
   EXPECT_EQ(gpus.status(0), JobStatus::kRunning);
   EXPECT_EQ(gpus.free_slices(), 0);
-  state.set_now(s(21));
+  state.set_now(to_us(21));
   state.complete(gpus.id(0));
   EXPECT_EQ(gpus.free_slices(), 0) << "a doomed slice takes no new job";
   state.advance(0);
@@ -261,7 +259,7 @@ TEST(State, UnderFreeADoomedSliceLosesItsJobAtOnce) {
   State& state = gpus.state;
   state.arrive(0);
   state.start(gpus.on(0, 4, 0));
-  state.set_now(s(7));
+  state.set_now(to_us(7));
   state.set_target(0, gpus.layout("7"));
   EXPECT_EQ(gpus.status(0), JobStatus::kReady);
   EXPECT_NEAR(state.job_state(0).left, 2.0 / 3, 1e-12);
@@ -275,14 +273,15 @@ TEST(State, ANewerTargetReplacesWhatIsLeftOfTheOld) {
   State& state = gpus.state;
   state.arrive(0);
   state.set_target(0, gpus.layout("4-3"));
-  EXPECT_EQ(state.advance(0), s(0.22));
+  EXPECT_EQ(state.advance(0), to_us(0.22));
   state.start(gpus.on(0, 4, 0));
-  state.set_now(s(0.1));
+  state.set_now(to_us(0.1));
   state.set_target(0, gpus.layout("3-3"));
   EXPECT_EQ(gpus.status(0), JobStatus::kReady) << "its 4g is no longer wanted";
-  EXPECT_EQ(state.gpu(0).operation_end_us, s(0.22)) << "an operation under way is not broken off";
-  EXPECT_EQ(gpus.next_operation(), s(0.42));
-  EXPECT_EQ(gpus.next_operation(), s(0.62));
+  EXPECT_EQ(state.gpu(0).operation_end_us, to_us(0.22))
+      << "an operation under way is not broken off";
+  EXPECT_EQ(gpus.next_operation(), to_us(0.42));
+  EXPECT_EQ(gpus.next_operation(), to_us(0.62));
   EXPECT_EQ(gpus.next_operation(), kNever);
   EXPECT_EQ(gpus.ready_layout(), "3-3");
 }
@@ -298,7 +297,7 @@ TEST(State, ATargetThatWantsADoomedSliceAgainSparesIt) {
   state.advance(0);
   EXPECT_EQ(gpus.ready_layout(), "4-2-1");
   EXPECT_FALSE(gpus.slice(0).doomed);
-  state.set_now(s(21));
+  state.set_now(to_us(21));
   state.complete(gpus.id(0));
   EXPECT_EQ(gpus.free_slices(), 3);
 }
@@ -309,19 +308,19 @@ TEST(State, CuttingADeadlineSortsTheQueueAnew) {
   State& state = gpus.state;
   for (JobIndex job = 0; job < 3; ++job) state.arrive(job);
   state.start(gpus.on(1, 7, 0));
-  state.cut_deadline(2, s(4));  // Now 10 s, as job 0: the lower index stays first.
+  state.cut_deadline(2, to_us(4));  // Now 10 s, as job 0: the lower index stays first.
   EXPECT_EQ(gpus.queue(), (std::vector<JobIndex>{0, 2, 1}));
-  state.cut_deadline(1, s(20));  // A running job is queued too where everything is ready.
+  state.cut_deadline(1, to_us(20));  // A running job is queued too where everything is ready.
   EXPECT_EQ(gpus.queue(), (std::vector<JobIndex>{1, 0, 2}));
-  EXPECT_EQ(state.job_state(1).deadline_us, -s(8));
+  EXPECT_EQ(state.job_state(1).deadline_us, -to_us(8));
 }
 
 TEST(State, OrdersTheQueueByDeadlineClassOrWorkLeft) {
   Job steep = linear_job(100);  // Class 1, 12 s on 7g.
   Job flat = linear_job(10);    // Class 4.
-  for (TimeUs& us : flat.time_us) us = s(30);
+  for (TimeUs& us : flat.time_us) us = to_us(30);
   Job short_one = linear_job(50);  // Class 4, 6 s on 7g.
-  for (TimeUs& us : short_one.time_us) us = s(6);
+  for (TimeUs& us : short_one.time_us) us = to_us(6);
   const auto queue_by = [&](JobOrder order) {
     State::Options by = options(Costs::free(), Preemption::kOff);
     by.job_order = order;
@@ -344,7 +343,7 @@ TEST(State, RefreshesTheKeysOfRunningJobsAsTheirWorkShrinks) {
   gpus.state.arrive(1);
   gpus.state.start(gpus.on(0, 7, 0));
   EXPECT_EQ(gpus.queue(), (std::vector<JobIndex>{1, 0}));
-  gpus.state.set_now(s(7));  // 5 s are left of job 0, 6 s of job 1.
+  gpus.state.set_now(to_us(7));  // 5 s are left of job 0, 6 s of job 1.
   gpus.state.refresh_keys();
   EXPECT_EQ(gpus.queue(), (std::vector<JobIndex>{0, 1}));
 }
@@ -390,7 +389,7 @@ TEST(JobClass, AMissingSizeHasSpeedZeroAndTheLargestOfTheFleetStandsForSeven) {
   const Fleet a100 = *Fleet::parse("A100-40GB");
   const Fleet a30 = *Fleet::parse("A30");
   Job flat;
-  flat.time_us.fill(s(10));
+  flat.time_us.fill(to_us(10));
   EXPECT_EQ(class_of(a100, flat), 4);
   Job no_small = flat;
   no_small.time_us[size_index(1)] = 0;

@@ -6,27 +6,12 @@
 #include <functional>
 #include <numeric>
 
+#include "learn/whole_days.h"
 #include "policy/registry.h"
 #include "sim/metrics.h"
 
 namespace smartmig {
 namespace {
-
-DayPoolOptions one_day(double rate = 20) {
-  DayPoolOptions days;
-  days.days = 1;
-  days.rates = {rate};
-  return days;
-}
-
-// Whole days only, and a reward that is ET.
-template <class Settings>
-Settings plain(Settings settings, std::size_t environments = 1) {
-  settings.episodes.stagger = false;
-  settings.episodes.environments = environments;
-  settings.episodes.reward = {};
-  return settings;
-}
 
 // Chooses for one environment: its inputs and mask, and the option, or for each head.
 using Rule = std::function<int(std::span<const float>, std::span<const std::uint8_t>, int head)>;

@@ -4,7 +4,7 @@
 namespace smartmig {
 namespace {
 
-constexpr std::string_view kForm = "smartmig cma-es checkpoint 1";
+constexpr std::string_view kEvolutionForm = "smartmig cma-es checkpoint 1";
 
 Result<void> get(const TensorFile& file, std::string_view tensor, std::string_view name,
                  std::vector<double>& out) {
@@ -18,7 +18,7 @@ Result<void> get(const TensorFile& file, std::string_view tensor, std::string_vi
 
 TensorFile CmaEs::checkpoint() const {
   TensorFile file;
-  file.metadata["form"] = kForm;
+  file.metadata["form"] = kEvolutionForm;
   file.metadata["settings"] = describe(settings_);
   file.put("start", start_);
   file.put("scales", scales_);
@@ -33,8 +33,8 @@ TensorFile CmaEs::checkpoint() const {
 }
 
 Result<void> CmaEs::resume(const TensorFile& file, std::string_view name) {
-  for (const auto& [key, expected] :
-       {std::pair<std::string, std::string>("form", kForm), {"settings", describe(settings_)}}) {
+  for (const auto& [key, expected] : {std::pair<std::string, std::string>("form", kEvolutionForm),
+                                      {"settings", describe(settings_)}}) {
     const auto found = file.text(key, name);
     if (!found) return pass_on(found);
     if (*found != expected)

@@ -2,7 +2,7 @@
 // the same observations, the same choices, the same ET to the last digits.
 #include <gtest/gtest.h>
 
-#include "learn/environments.h"
+#include "learn/whole_days.h"
 #include "nn/masked_categorical.h"
 #include "policy/learned.h"
 #include "policy/registry.h"
@@ -10,13 +10,6 @@
 
 namespace smartmig {
 namespace {
-
-DayPoolOptions one_day(double rate) {
-  DayPoolOptions days;
-  days.days = 1;
-  days.rates = {rate};
-  return days;
-}
 
 std::shared_ptr<const LearnedPolicy> random_policy(LearnedSettings settings, std::uint64_t seed) {
   settings.board = "A100-40GB";
@@ -37,14 +30,6 @@ std::shared_ptr<const LearnedPolicy> random_policy(LearnedSettings settings, std
   normaliser.scale.assign(static_cast<std::size_t>(shape.inputs), 1.5f);
   return std::make_shared<const LearnedPolicy>(
       LearnedPolicy{settings, std::move(network), std::move(normaliser)});
-}
-
-template <class Settings>
-Settings plain(Settings settings) {
-  settings.episodes.stagger = false;
-  settings.episodes.environments = 1;
-  settings.episodes.reward = {};
-  return settings;
 }
 
 // One episode, every head's members at its most likely option.

@@ -8,7 +8,7 @@
 namespace smartmig {
 namespace {
 
-EpisodeSettings checked(const EpisodeSettings& settings) {
+EpisodeSettings checked_for_partition(const EpisodeSettings& settings) {
   SM_CHECK(settings.fleet->boards().size() == 1 && settings.policy.placer);
   SM_CHECK(settings.fleet->gpu_count() <= 0xffff);
   return with_sums(settings);
@@ -17,7 +17,7 @@ EpisodeSettings checked(const EpisodeSettings& settings) {
 }  // namespace
 
 PartitionTask::PartitionTask(const Settings& settings, std::size_t index)
-    : episodes_(checked(settings.episodes), index),
+    : episodes_(checked_for_partition(settings.episodes), index),
       one_head_(settings.one_head),
       queue_length_(settings.queue_length),
       turns_(settings.every) {

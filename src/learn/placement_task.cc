@@ -7,7 +7,7 @@
 namespace smartmig {
 namespace {
 
-EpisodeSettings checked(EpisodeSettings settings) {
+EpisodeSettings checked_for_placement(EpisodeSettings settings) {
   SM_CHECK(settings.engine.preemption == Preemption::kOff && settings.engine.events.empty());
   return settings;
 }
@@ -15,7 +15,7 @@ EpisodeSettings checked(EpisodeSettings settings) {
 }  // namespace
 
 PlacementTask::PlacementTask(const Settings& settings, std::size_t index)
-    : masked_(settings.masked), episodes_(checked(settings.episodes), index) {
+    : masked_(settings.masked), episodes_(checked_for_placement(settings.episodes), index) {
   inputs_.begin(episodes_.engine().view());
   open_.resize(static_cast<std::size_t>(inputs_.slice_count()));
 }

@@ -4,7 +4,7 @@
 namespace smartmig {
 namespace {
 
-constexpr std::string_view kForm = "smartmig ppo checkpoint 1";
+constexpr std::string_view kPpoForm = "smartmig ppo checkpoint 1";
 
 void put_running(TensorFile& file, const std::string& name, const RunningNormaliser& running) {
   file.put(name + ".count", std::vector<double>{running.count});
@@ -53,7 +53,7 @@ Result<void> get_adam(const TensorFile& file, std::int64_t parameters, std::stri
 TensorFile Ppo::checkpoint() const {
   SM_CHECK(can_be_saved());
   TensorFile file;
-  file.metadata["form"] = kForm;
+  file.metadata["form"] = kPpoForm;
   file.metadata["settings"] = describe(settings_);
   put_network(file, state_.network);
   put_running(file, "observations", state_.observations);
@@ -68,7 +68,7 @@ TensorFile Ppo::checkpoint() const {
 }
 
 Result<void> Ppo::resume(const TensorFile& file, std::string_view name) {
-  if (auto same = expect_text(file, "form", kForm, name); !same) return same;
+  if (auto same = expect_text(file, "form", kPpoForm, name); !same) return same;
   if (auto same = expect_text(file, "settings", describe(settings_), name); !same) return same;
   auto network = get_network(file, name);
   if (!network) return pass_on(network);

@@ -10,7 +10,7 @@
 namespace smartmig {
 namespace {
 
-const Board& board(std::string_view name) {
+const Board& shipped_board(std::string_view name) {
   const auto found = BoardTable::shipped().find(name);
   SM_CHECK(found.has_value());
   return **found;
@@ -59,7 +59,7 @@ TEST(BoardTable, EveryBoardIsCompleteAndSourced) {
 }
 
 TEST(BoardTable, SlotsFollowProfilesAndStarts) {
-  const Board& a100 = board("A100-40GB");
+  const Board& a100 = shipped_board("A100-40GB");
   // 1g 7, 1g+me 7, 1g.10gb 4, 2g 3, 3g 2, 4g 1, 7g 1.
   ASSERT_EQ(a100.slots.size(), 25u);
   EXPECT_EQ(a100.profiles[a100.slots[0].profile].name, "1g.5gb");
@@ -72,9 +72,9 @@ TEST(BoardTable, SlotsFollowProfilesAndStarts) {
 }
 
 TEST(BoardTable, FindsByNameAndAliasIgnoringCase) {
-  EXPECT_EQ(board("a100-40gb").name, "A100-40GB");
-  EXPECT_EQ(board("NVIDIA A100-SXM4-40GB").name, "A100-40GB");
-  EXPECT_EQ(board("h200").name, "H200-141GB");
+  EXPECT_EQ(shipped_board("a100-40gb").name, "A100-40GB");
+  EXPECT_EQ(shipped_board("NVIDIA A100-SXM4-40GB").name, "A100-40GB");
+  EXPECT_EQ(shipped_board("h200").name, "H200-141GB");
 }
 
 TEST(BoardTable, SuggestsTheNearestName) {
@@ -88,7 +88,7 @@ TEST(BoardTable, SuggestsTheNearestName) {
 }
 
 TEST(BoardPower, TheA100HasTheMeasuredCurve) {
-  const BoardPower& power = board("A100-40GB").power;
+  const BoardPower& power = shipped_board("A100-40GB").power;
   EXPECT_EQ(power.busy_w, (std::vector<double>{40, 119, 160, 205.3, 243.9, 247.7, 248.5, 248.5}));
   EXPECT_FALSE(power.assumed);
   EXPECT_EQ(power.context_idle_w, 76);
@@ -96,7 +96,7 @@ TEST(BoardPower, TheA100HasTheMeasuredCurve) {
 }
 
 TEST(BoardPower, OtherBoardsTakeItsShapeBetweenIdleAndLimit) {
-  const BoardPower& h100 = board("H100-80GB").power;
+  const BoardPower& h100 = shipped_board("H100-80GB").power;
   EXPECT_TRUE(h100.assumed);
   EXPECT_EQ(h100.context_idle_w, 68);
   EXPECT_EQ(h100.context_linger_us, 0);
@@ -105,7 +105,7 @@ TEST(BoardPower, OtherBoardsTakeItsShapeBetweenIdleAndLimit) {
   EXPECT_NEAR(h100.busy_w[1], 68 + 79 / 208.5 * 632, 1e-9);
 
   // Four compute slices: one of them is 7/4 slices of an A100, between 119 and 160 W.
-  const BoardPower& a30 = board("A30").power;
+  const BoardPower& a30 = shipped_board("A30").power;
   ASSERT_EQ(a30.busy_w.size(), 5u);
   EXPECT_NEAR(a30.busy_w[1], 29 + (119 + 0.75 * 41 - 40) / 208.5 * 136, 1e-9);
   EXPECT_NEAR(a30.busy_w[2], 29 + (205.3 + 0.5 * 38.6 - 40) / 208.5 * 136, 1e-9);
@@ -113,27 +113,27 @@ TEST(BoardPower, OtherBoardsTakeItsShapeBetweenIdleAndLimit) {
 }
 
 TEST(BoardPower, TheH200AddsTheJobsOwnPowerUpToACap) {
-  const BoardPower& power = board("H200-141GB").power;
+  const BoardPower& power = shipped_board("H200-141GB").power;
   EXPECT_TRUE(power.additive);
   EXPECT_EQ(power.cap_w, 690);
   EXPECT_EQ(power.context_idle_w, 125.2);
   EXPECT_EQ(power.busy_w[0], 80.7);
-  EXPECT_FALSE(board("A100-40GB").power.additive);
+  EXPECT_FALSE(shipped_board("A100-40GB").power.additive);
 }
 
 TEST(BoardTimes, AreThoseMeasured) {
-  const BoardTimes& a100 = board("A100-40GB").times;
+  const BoardTimes& a100 = shipped_board("A100-40GB").times;
   EXPECT_EQ(a100.create_us, (std::array<TimeUs, 5>{160'000, 170'000, 200'000, 210'000, 240'000}));
   EXPECT_EQ(a100.destroy_us, (std::array<TimeUs, 5>{200'000, 200'000, 210'000, 210'000, 220'000}));
   EXPECT_FALSE(a100.assumed);
-  EXPECT_TRUE(board("B200").times.assumed);
-  EXPECT_EQ(board("RTX-PRO-6000").times.create_us[2], 0);  // It has no 3g.
+  EXPECT_TRUE(shipped_board("B200").times.assumed);
+  EXPECT_EQ(shipped_board("RTX-PRO-6000").times.create_us[2], 0);  // It has no 3g.
 }
 
 TEST(BoardTable, MarksMemoryThatNobodyCaptured) {
-  EXPECT_TRUE(board("B200").profiles[0].memory_assumed);
-  EXPECT_EQ(board("B200").profiles[0].memory_mib, 23 * 1024);
-  EXPECT_FALSE(board("H200").profiles[0].memory_assumed);
+  EXPECT_TRUE(shipped_board("B200").profiles[0].memory_assumed);
+  EXPECT_EQ(shipped_board("B200").profiles[0].memory_mib, 23 * 1024);
+  EXPECT_FALSE(shipped_board("H200").profiles[0].memory_assumed);
 }
 
 TEST(BoardTable, RefusesTextThatIsNotJson) {

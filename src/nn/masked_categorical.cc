@@ -80,8 +80,8 @@ void draw_one_by_one(std::span<const float> p, std::uint32_t members, Random& ra
 
 // Each option in turn takes its share of the members and the probability that are left.
 template <class Count>
-void split(std::span<const float> p, std::uint32_t members, Random& random,
-           std::span<Count> counts) {
+void split_members(std::span<const float> p, std::uint32_t members, Random& random,
+                   std::span<Count> counts) {
   double total = 0;
   std::size_t last = 0;
   for (std::size_t o = 0; o < p.size(); ++o) {
@@ -110,7 +110,7 @@ void sample(std::span<const float> p, std::uint32_t members, Random& random,
   if (members <= kDrawnOneByOne) {
     draw_one_by_one(p, members, random, counts);
   } else {
-    split(p, members, random, counts);
+    split_members(p, members, random, counts);
   }
 }
 

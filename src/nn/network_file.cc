@@ -1,5 +1,7 @@
 #include "nn/network_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/text.h"

@@ -1,5 +1,7 @@
 #include "nn/safetensors.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <cmath>
 #include <cstring>

@@ -7,8 +7,6 @@
 namespace smartmig {
 namespace {
 
-constexpr JobKind kTraining = JobKind::kTraining;
-
 // Stops and starts, as text: "stop 1, job 2 on 0:3@4".
 std::string displaced(Situation& situation) {
   View view = situation.view();

@@ -1,5 +1,7 @@
 #include "policy/policy_file.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>

@@ -10,7 +10,6 @@
 namespace smartmig {
 namespace {
 
-constexpr JobKind kTraining = JobKind::kTraining;
 constexpr std::array<double, kSizeCount> kLinearS = {4200, 2100, 1400, 1050, 600};  // Seconds.
 
 // GPUs with running jobs, seen through Rooms.

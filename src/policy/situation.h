@@ -9,6 +9,8 @@
 
 namespace smartmig {
 
+inline constexpr JobKind kTraining = JobKind::kTraining;
+
 // Times in seconds on 1g, 2g, 3g, 4g and 7g.
 inline Job make_job(const std::array<double, kSizeCount>& times_s, double deadline_s,
                     JobKind kind = JobKind::kInference) {

@@ -10,7 +10,7 @@
 namespace smartmig {
 namespace {
 
-constexpr double kPlotHeight = 220;
+constexpr double kColumnsHeight = 220;
 
 Axis named_columns(const ColumnChart& chart) {
   Axis axis;
@@ -32,8 +32,8 @@ std::string draw(const ColumnChart& chart, double width, const std::string& id) 
     sums.push_back(std::accumulate(column.begin(), column.end(), 0.0));
   }
   const double top = legend_height(chart.parts, width - 4) + 28;
-  const Scale y(chart.y, sums, top + kPlotHeight, top);
-  const PlotArea area = plot_area(width, top, kPlotHeight, y.ticks());
+  const Scale y(chart.y, sums, top + kColumnsHeight, top);
+  const PlotArea area = plot_area(width, top, kColumnsHeight, y.ticks());
   const Scale x(named_columns(chart), {}, area.left, area.right);
   Svg svg(width, area.bottom + 42, chart.text.title, id);
   svg.legend(chart.parts, 0, 2);

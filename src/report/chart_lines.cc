@@ -7,7 +7,7 @@
 namespace smartmig {
 namespace {
 
-constexpr double kPlotHeight = 260;
+constexpr double kLinesHeight = 260;
 
 std::vector<double> x_values(const LineChart& chart) {
   std::vector<double> values;
@@ -71,8 +71,8 @@ std::string draw(const LineChart& chart, double width, const std::string& id) {
   if (names.size() == 1 && chart.marks.empty()) names.front().clear();  // The title names it.
   const double top = legend_height(names, width - 4) + 28;
   // The height is known before the scale whose ticks say how wide the labels are.
-  const Scale y(chart.y, y_values(chart), top + kPlotHeight, top);
-  const PlotArea area = plot_area(width, top, kPlotHeight, y.ticks());
+  const Scale y(chart.y, y_values(chart), top + kLinesHeight, top);
+  const PlotArea area = plot_area(width, top, kLinesHeight, y.ticks());
   const Scale x(chart.x, x_values(chart), area.left, area.right);
   Svg svg(width, area.bottom + 42, chart.text.title, id);
   svg.legend(names, 0, 2);

@@ -10,7 +10,7 @@
 namespace smartmig {
 namespace {
 
-constexpr double kPlotHeight = 320;
+constexpr double kScatterHeight = 320;
 
 struct Box {
   double left, top, right, bottom;
@@ -132,8 +132,8 @@ std::string draw(const ScatterChart& chart, double width, const std::string& id)
   }
   if (chart.bound) xs.push_back(chart.bound->x), ys.push_back(chart.bound->y);
   const double top = legend_height(names, width - 4) + 28;
-  const Scale y(chart.y, ys, top + kPlotHeight, top);
-  const PlotArea area = plot_area(width, top, kPlotHeight, y.ticks());
+  const Scale y(chart.y, ys, top + kScatterHeight, top);
+  const PlotArea area = plot_area(width, top, kScatterHeight, y.ticks());
   const Scale x(chart.x, xs, area.left, area.right);
   Svg svg(width, area.bottom + 42, chart.text.title, id);
   svg.legend(names, 0, 2);

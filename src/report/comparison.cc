@@ -22,7 +22,7 @@ Json to_json(const Change& change) {
           {"high95", or_null(change.high95)}};
 }
 
-std::string main_table(const Comparison& comparison) {
+std::string main_text(const Comparison& comparison) {
   std::vector<Table::Column> columns = {{"policy", Table::Align::kLeft},
                                         {"ET"},
                                         {"energy, M W*min"},
@@ -55,7 +55,7 @@ std::string main_table(const Comparison& comparison) {
   return table.text();
 }
 
-std::string detail_table(const Comparison& comparison) {
+std::string detail_text(const Comparison& comparison) {
   std::vector<Table::Column> columns = {{"policy", Table::Align::kLeft},
                                         {"energy a job, kJ"},
                                         {"tardiness, min: median"},
@@ -90,12 +90,6 @@ std::string detail_table(const Comparison& comparison) {
     table.add_row(row);
   }
   return table.text();
-}
-
-double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of) {
-  double sum = 0;
-  for (const DayBound& bound : bounds) sum += bound.*of;
-  return sum / static_cast<double>(bounds.size());
 }
 
 auto days_solved(const std::vector<DayBound>& bounds) {
@@ -273,7 +267,7 @@ std::string days_csv(const Comparison& comparison) {
 }  // namespace
 
 std::string to_text(const Comparison& comparison, double energy_weight) {
-  std::string text = main_table(comparison) + '\n' + detail_table(comparison) + '\n';
+  std::string text = main_text(comparison) + '\n' + detail_text(comparison) + '\n';
   if (comparison.days > 1) {
     text += fmt::format(
         "Means over {} days, the same jobs for every policy; [low, high] is the 95 % interval of "

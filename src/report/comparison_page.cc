@@ -148,12 +148,6 @@ PageTable detail_table(const Comparison& comparison) {
   return table;
 }
 
-double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of) {
-  double sum = 0;
-  for (const DayBound& bound : bounds) sum += bound.*of;
-  return sum / static_cast<double>(bounds.size());
-}
-
 ScatterChart plane(const Comparison& comparison) {
   ScatterChart chart;
   chart.text = {"plane", "Energy against tardiness",

@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/csv.h"
+#include "base/units.h"
 
 namespace smartmig {
 namespace {
 
-constexpr double kJoulesPerKwh = 3.6e6;
 constexpr double kMaxCurve = 1e15;
 // What a stack can show apart; the rest is "others".
 constexpr std::size_t kMostLayouts = 7;

@@ -1,5 +1,7 @@
 #include "report/run_files.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "report/estimate_text.h"
 #include "report/sweep_report.h"
 
@@ -12,7 +13,6 @@ namespace {
 
 constexpr std::size_t kMostLines = 12;  // Sets of pictures; a larger grid is for its table.
 constexpr std::size_t kMostTicks = 16;
-constexpr double kJoulesPerKwh = 3.6e6;
 
 // The axis that pictures have along x: the GPUs, or the first whose values are numbers.
 std::optional<std::size_t> picture_axis(const Sweep& sweep) {

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 // A point and a policy.
-using Cell = std::pair<std::size_t, std::size_t>;
+using GridPoint = std::pair<std::size_t, std::size_t>;
 
 std::size_t quantity_index(double Metrics::*of) {
   std::size_t q = 0;
@@ -46,8 +46,8 @@ void for_each_line(const Sweep& sweep, std::size_t axis, const Body& body) {
   }
 }
 
-std::set<Cell> knees(const Sweep& sweep) {
-  std::set<Cell> found;
+std::set<GridPoint> knees(const Sweep& sweep) {
+  std::set<GridPoint> found;
   const auto gpus = sweep.axis("gpus");
   if (!gpus) return found;
   for_each_line(sweep, *gpus, [&](const SweepLine& line, std::size_t policy) {
@@ -57,8 +57,8 @@ std::set<Cell> knees(const Sweep& sweep) {
 }
 
 // Where a target is met first along the GPUs; points where none is are not among them.
-std::set<Cell> answers(const Sweep& sweep, const SweepTarget& target) {
-  std::set<Cell> found;
+std::set<GridPoint> answers(const Sweep& sweep, const SweepTarget& target) {
+  std::set<GridPoint> found;
   for_each_line(sweep, *sweep.axis("gpus"), [&](const SweepLine& line, std::size_t policy) {
     const SweepAnswer best = answer(sweep, line, policy, target);
     if (best.met) found.insert({best.point, policy});
@@ -75,7 +75,7 @@ std::string late_text(const SweepPoint& point, const Estimate& late) {
   return text;
 }
 
-std::string points_table(const Sweep& sweep) {
+std::string points_text(const Sweep& sweep) {
   std::vector<Table::Column> columns;
   for (const SweepAxis& axis : sweep.axes) columns.push_back({axis.key});
   columns.push_back({"policy", Table::Align::kLeft});
@@ -85,7 +85,7 @@ std::string points_table(const Sweep& sweep) {
   if (first.carbon) columns.push_back({"CO2, kg"});
   columns.push_back({"", Table::Align::kLeft});
   Table table(columns);
-  const std::set<Cell> marked = knees(sweep);
+  const std::set<GridPoint> marked = knees(sweep);
   for (std::size_t p = 0; p < sweep.points.size(); ++p) {
     const SweepPoint& point = sweep.points[p];
     for (std::size_t policy = 0; policy < sweep.policies(); ++policy) {
@@ -188,7 +188,7 @@ std::vector<std::string> answer_texts(const Sweep& sweep, const SweepTarget& tar
 }
 
 std::string to_text(const Sweep& sweep, const std::optional<SweepTarget>& target) {
-  std::string text = points_table(sweep) + "\n";
+  std::string text = points_text(sweep) + "\n";
   const std::size_t days = sweep.points.front().comparison.days;
   text += days > 1 ? fmt::format(
                          "Means over {} days; [low, high] is the 95 % interval of the mean, "
@@ -209,8 +209,8 @@ std::string to_text(const Sweep& sweep, const std::optional<SweepTarget>& target
 
 nlohmann::ordered_json to_json(const Sweep& sweep, const std::optional<SweepTarget>& target) {
   Json list = Json::array();
-  const std::set<Cell> marked = knees(sweep);
-  const std::set<Cell> chosen = target ? answers(sweep, *target) : std::set<Cell>();
+  const std::set<GridPoint> marked = knees(sweep);
+  const std::set<GridPoint> chosen = target ? answers(sweep, *target) : std::set<GridPoint>();
   const std::size_t late = quantity_index(&Metrics::late_pct);
   for (std::size_t p = 0; p < sweep.points.size(); ++p) {
     const SweepPoint& point = sweep.points[p];

@@ -16,7 +16,7 @@ constexpr double kRight = kWidth - 10;
 constexpr std::size_t kMostRects = 4000;
 
 // What a cell of the picture shows; the order is that of the classes below.
-enum Cell : std::uint8_t { kNothing, kSlice, kDown, kFirstShade };
+enum Paint : std::uint8_t { kNothing, kSlice, kDown, kFirstShade };
 constexpr std::array<std::string_view, 3 + kShades> kClasses = {
     "", "slice", "down", "inference", "training", "late-inference", "late-training"};
 

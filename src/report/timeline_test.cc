@@ -14,8 +14,8 @@
 namespace smartmig {
 namespace {
 
-struct Ran {
-  explicit Ran(int count, const char* policy = "count/cedf")
+struct TimelineRun {
+  explicit TimelineRun(int count, const char* policy = "count/cedf")
       : jobs(make_jobs(count)), engine(fleet, jobs, *make_policy(policy, fleet), options()) {
     EXPECT_TRUE(engine.run());
   }
@@ -44,7 +44,7 @@ TimeUs busy_us(const Timeline& timeline) {
 }
 
 TEST(Timeline, HasEveryStayWhereThereIsRoom) {
-  const Ran ran(100);
+  const TimelineRun ran(100);
   const Timeline timeline = make_timeline(ran.engine, 1'000'000);
   EXPECT_EQ(timeline.merged_us, 0);
   EXPECT_EQ(timeline.pieces.size(), ran.engine.records()->stays().size());
@@ -52,7 +52,7 @@ TEST(Timeline, HasEveryStayWhereThereIsRoom) {
 }
 
 TEST(Timeline, MergesTheShortestUntilItFitsAndLosesNoTime) {
-  const Ran ran(300);
+  const TimelineRun ran(300);
   const Timeline whole = make_timeline(ran.engine, 1'000'000);
   const Timeline merged = make_timeline(ran.engine, 400);
   EXPECT_GT(merged.merged_us, 0);
@@ -68,7 +68,7 @@ TEST(Timeline, MergesTheShortestUntilItFitsAndLosesNoTime) {
 }
 
 TEST(Timeline, PiecesOfASliceDoNotOverlap) {
-  const Ran ran(300);
+  const TimelineRun ran(300);
   for (const std::size_t room : {1'000'000, 300}) {
     std::map<SliceId, TimeUs> until;
     for (const TimelinePiece& piece : make_timeline(ran.engine, room).pieces) {
@@ -79,7 +79,7 @@ TEST(Timeline, PiecesOfASliceDoNotOverlap) {
 }
 
 TEST(Timeline, PowerIsTheRunsEnergyAndTheQueueIsWhatWaits) {
-  const Ran ran(200, "none/edf");
+  const TimelineRun ran(200, "none/edf");
   const Timeline timeline = make_timeline(ran.engine, 1'000'000);
   double energy_j = 0;
   double waited_s = 0;
@@ -101,7 +101,7 @@ TEST(Timeline, PowerIsTheRunsEnergyAndTheQueueIsWhatWaits) {
 }
 
 TEST(Timeline, APartHasWhatTheWholeHasThen) {
-  const Ran ran(300);
+  const TimelineRun ran(300);
   const Timeline whole = make_timeline(ran.engine, 1'000'000);
   const TimeSpan span = {whole.begin_us + 20 * kMinuteUs, whole.begin_us + 50 * kMinuteUs};
   const Timeline part = make_timeline(ran.engine, 1'000'000, span);
@@ -138,7 +138,7 @@ TEST(Timeline, APartHasWhatTheWholeHasThen) {
 }
 
 TEST(Timeline, ALongRunThatDoesNotFitShowsADayOfItToo) {
-  const Ran ran(300);
+  const TimelineRun ran(300);
   EXPECT_EQ(timeline_widgets(ran.engine, {"t", "run"}, 1'000'000).size(), 1u);
   EXPECT_EQ(timeline_widgets(ran.engine, {"t", "run"}, 300).size(), 1u) << "shorter than two days";
 
@@ -153,7 +153,7 @@ TEST(Timeline, ALongRunThatDoesNotFitShowsADayOfItToo) {
     table.jobs.push_back(job);
   }
   table.nominal_days = 5;
-  Engine engine(ran.fleet, table, *make_policy("none/edf", ran.fleet), Ran::options());
+  Engine engine(ran.fleet, table, *make_policy("none/edf", ran.fleet), TimelineRun::options());
   ASSERT_TRUE(engine.run());
   EXPECT_EQ(median_clock_day(engine), 4);
   EXPECT_EQ(timeline_widgets(engine, {"t", "run"}, 1'000).size(), 1u) << "it fits";
@@ -163,7 +163,7 @@ TEST(Timeline, ALongRunThatDoesNotFitShowsADayOfItToo) {
 }
 
 TEST(Timeline, TheStillPictureStaysSmall) {
-  const Ran ran(2000);
+  const TimelineRun ran(2000);
   const Timeline timeline = make_timeline(ran.engine, 1'000'000);
   const std::string svg = timeline_still(timeline, ran.engine, {"t", "A day"});
   EXPECT_LT(svg.size(), 200'000u);
@@ -172,7 +172,7 @@ TEST(Timeline, TheStillPictureStaysSmall) {
 }
 
 TEST(Timeline, ItsDataNamesEveryJobThatHasAPiece) {
-  const Ran ran(50);
+  const TimelineRun ran(50);
   const Timeline timeline = make_timeline(ran.engine, 1'000'000);
   const auto json = nlohmann::json::parse(timeline_data(timeline, ran.engine));
   EXPECT_EQ(json["jobs"]["count"], 50);

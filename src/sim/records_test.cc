@@ -11,13 +11,11 @@
 namespace smartmig {
 namespace {
 
-TimeUs s(double seconds) { return to_us(seconds); }
-
-Job job_at(double submit_s, double time_s, double deadline_s = 1e6) {
+Job recorded_job(double submit_s, double time_s, double deadline_s = 1e6) {
   Job job;
-  job.submit_us = s(submit_s);
-  job.deadline_us = s(deadline_s);
-  job.time_us.fill(s(time_s));
+  job.submit_us = to_us(submit_s);
+  job.deadline_us = to_us(deadline_s);
+  job.time_us.fill(to_us(time_s));
   return job;
 }
 
@@ -79,7 +77,8 @@ using Lines = std::vector<std::string>;
 
 // 7g from 0 to 10 s; from 60 s the layout is 4-3; the second job has its 4g from 70 to 80 s.
 Recorded day_and_night(const Costs& costs) {
-  return Recorded("day-night:0=7+0:01=4-3/first-fit", {job_at(0, 10), job_at(70, 10)}, costs);
+  return Recorded("day-night:0=7+0:01=4-3/first-fit", {recorded_job(0, 10), recorded_job(70, 10)},
+                  costs);
 }
 
 TEST(Records, UnderRealCostsARepartitionTakesItsOperationsOneByOne) {
@@ -103,7 +102,7 @@ TEST(Records, PowerFallsAtTheEndOfTheLinger) {
 
 TEST(Records, PowerFallsAgainWhereBoardsMaySleep) {
   Costs costs = Costs::real();
-  costs.power_down_after_us = s(30);
+  costs.power_down_after_us = to_us(30);
   costs.off_w = 5;
   EXPECT_EQ(day_and_night(costs).power(),
             (Lines{"0 40", "0 248.5", "10 76", "11.4 40", "40 5", "70 243.9", "80 76"}));
@@ -117,15 +116,15 @@ TEST(Records, AStayIsAJobOnASliceForAWhile) {
 TEST(Records, AStayEndsWhereTheJobIsMovedOrItsBoardFails) {
   // The second job is due first and takes the GPU; then the board is gone from 6 to 8 s, and
   // with it what was done since 5 s.
-  const Recorded run("none/edf", {job_at(0, 10, 100), job_at(2, 3, 10)}, Costs::free(),
-                     Preemption::kFree, {{s(6), 0, true}, {s(8), 0, false}});
+  const Recorded run("none/edf", {recorded_job(0, 10, 100), recorded_job(2, 3, 10)}, Costs::free(),
+                     Preemption::kFree, {{to_us(6), 0, true}, {to_us(8), 0, false}});
   EXPECT_EQ(run.stays(), (Lines{"0-2 job 0 on 7@0", "2-5 job 1 on 7@0", "5-6 job 0 on 7@0",
                                 "8-16 job 0 on 7@0"}));
 }
 
 TEST(Records, NobodyStaysTwiceAtOnceAndEveryJobStaysToItsEnd) {
   std::vector<Job> jobs;
-  for (int i = 0; i < 40; ++i) jobs.push_back(job_at(i * 3, 20 + i % 7, i * 3 + 60 - i % 11));
+  for (int i = 0; i < 40; ++i) jobs.push_back(recorded_job(i * 3, 20 + i % 7, i * 3 + 60 - i % 11));
   const Recorded run("count/cedf", jobs, Costs::free(), Preemption::kFree);
   std::map<JobIndex, TimeUs> until;
   std::map<SliceId, TimeUs> taken_until;
@@ -156,12 +155,12 @@ TEST(Records, TheTimelineSumsToTheRun) {
 }
 
 TEST(Records, TheTimelineIsCutIntoFiveMinutes) {
-  const Recorded run("none/edf", {job_at(1000, 400)});
+  const Recorded run("none/edf", {recorded_job(1000, 400)});
   const auto timeline = run.records().timeline();
   ASSERT_EQ(timeline.size(), 2u) << "bins count from the first submit";
   EXPECT_NEAR(timeline[1].utilisation, 1, 1e-12)
       << "the mean over the 100 s that belong to the run";
-  const Recorded gap("none/edf", {job_at(0, 150), job_at(450, 300)});
+  const Recorded gap("none/edf", {recorded_job(0, 150), recorded_job(450, 300)});
   ASSERT_EQ(gap.records().timeline().size(), 3u);
   EXPECT_NEAR(gap.records().timeline()[0].utilisation, 0.5, 1e-12);
   EXPECT_NEAR(gap.records().timeline()[1].power_w, (40 + 248.5) / 2, 1e-9);
@@ -169,33 +168,33 @@ TEST(Records, TheTimelineIsCutIntoFiveMinutes) {
 
 TEST(Records, FragmentationIsWhatNoSingleSliceCouldUse) {
   // Beside a 3g at 0 four compute slices are idle, but the largest slice there is room for is a 3g.
-  const Recorded run("static:3-3/first-fit", {job_at(0, 10)});
+  const Recorded run("static:3-3/first-fit", {recorded_job(0, 10)});
   EXPECT_NEAR(run.records().means().fragmentation, 1.0 / 4, 1e-12);
 }
 
 TEST(Records, WaitingJobsAreCounted) {
-  const Recorded run("none/edf", {job_at(0, 10), job_at(0, 10), job_at(0, 10)});
+  const Recorded run("none/edf", {recorded_job(0, 10), recorded_job(0, 10), recorded_job(0, 10)});
   EXPECT_NEAR(run.records().means().waiting, (2 * 10 + 1 * 10 + 0) / 30.0, 1e-12);
 }
 
 TEST(Records, AJobsStartSliceAndNumberOfStarts) {
   // The second job has the earlier deadline: under free preemption it takes the slice at 4 s, the
   // first one goes on at 9.
-  const Recorded run("none/edf", {job_at(0, 10, 50), job_at(4, 5, 10)}, Costs::free(),
+  const Recorded run("none/edf", {recorded_job(0, 10, 50), recorded_job(4, 5, 10)}, Costs::free(),
                      Preemption::kFree);
   const JobRecord& first = run.records().jobs()[0];
   EXPECT_EQ(first.first_start_us, 0);
   EXPECT_EQ(first.starts, 2);
-  EXPECT_EQ(run.records().jobs()[1].first_start_us, s(4));
+  EXPECT_EQ(run.records().jobs()[1].first_start_us, to_us(4));
   EXPECT_EQ(run.records().jobs()[1].starts, 1);
-  EXPECT_EQ(run.engine.finish_us()[0], s(15));
+  EXPECT_EQ(run.engine.finish_us()[0], to_us(15));
   EXPECT_EQ(run.fleet.kinds()[first.kind].compute, 7);
   EXPECT_EQ(first.slice, 0u);
 }
 
 TEST(Records, AFailureAndAReturnAreLayoutChanges) {
-  const Recorded run("none/edf", {job_at(0, 10)}, Costs::real(), Preemption::kOff,
-                     {{s(4), 0, true}, {s(6), 0, false}});
+  const Recorded run("none/edf", {recorded_job(0, 10)}, Costs::real(), Preemption::kOff,
+                     {{to_us(4), 0, true}, {to_us(6), 0, false}});
   EXPECT_EQ(run.layouts(), (Lines{"0 7 -> 7", "4 empty -> 7 down", "6 empty -> 7", "6.24 7 -> 7"}));
   EXPECT_EQ(run.power(), (Lines{"0 40", "0 248.5", "4 0", "6 40", "6.24 248.5", "16.24 76"}));
   EXPECT_EQ(run.records().jobs()[0].starts, 2);

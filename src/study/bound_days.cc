@@ -66,6 +66,12 @@ Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_
   return bounds;
 }
 
+double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of) {
+  double sum = 0;
+  for (const DayBound& bound : bounds) sum += bound.*of;
+  return sum / static_cast<double>(bounds.size());
+}
+
 Result<std::vector<double>> published_energy_bounds(const RunSettings& settings, std::size_t days,
                                                     const DaySource& source, int threads) {
   std::vector<double> bounds_j(days);

@@ -30,6 +30,9 @@ Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_
                                          const DaySource& source, int threads,
                                          Progress* progress = nullptr);
 
+// The mean over days of one of the values, of which there is at least one.
+double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of);
+
 // The published energy bound alone, in joules for each day: quick, where the certified one takes
 // seconds.
 Result<std::vector<double>> published_energy_bounds(const RunSettings& settings, std::size_t days,

@@ -5,13 +5,13 @@
 #include "base/csv.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/units.h"
 
 namespace smartmig {
 namespace {
 
 constexpr double kMostPrice = 1e6;  // A kWh; far above any, and sums stay finite.
 constexpr double kMostGrams = 1e6;
-constexpr double kJoulesPerKwh = 3.6e6;
 
 // Of the present row: one that the file has not had.
 Result<std::size_t> read_hour(const CsvReader& csv, std::size_t column, std::bitset<24>& seen) {

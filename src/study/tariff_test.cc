@@ -15,7 +15,7 @@ std::string good(bool carbon) {
   return text;
 }
 
-std::string error_of(const std::string& text) {
+std::string tariff_error_of(const std::string& text) {
   const auto tariff = parse_tariff(text, "t.csv");
   return tariff ? "" : tariff.error().message;
 }
@@ -46,17 +46,17 @@ TEST(Tariff, PricesMayBeBelowZero) {
 }
 
 TEST(Tariff, RefusesWhatItDoesNotUnderstandAndSaysWhere) {
-  EXPECT_EQ(error_of("hour,price\n0,1\n"),
+  EXPECT_EQ(tariff_error_of("hour,price\n0,1\n"),
             "t.csv:1: column price_per_kwh is missing from the header");
-  EXPECT_EQ(error_of("hour,price_per_kwh\n0,1\n0,2\n"),
+  EXPECT_EQ(tariff_error_of("hour,price_per_kwh\n0,1\n0,2\n"),
             "t.csv:3: hour: found '0', expected each hour once, it is there already");
-  EXPECT_EQ(error_of("hour,price_per_kwh\n24,1\n"),
+  EXPECT_EQ(tariff_error_of("hour,price_per_kwh\n24,1\n"),
             "t.csv:2: hour: found '24', expected an hour from 0 to 23");
-  EXPECT_EQ(error_of("hour,price_per_kwh\n0,1\n1,2\n"),
+  EXPECT_EQ(tariff_error_of("hour,price_per_kwh\n0,1\n1,2\n"),
             "t.csv: hour: 2 is missing, expected a row for each of 0 to 23");
-  EXPECT_EQ(error_of("hour,price_per_kwh\n0,cheap\n"),
+  EXPECT_EQ(tariff_error_of("hour,price_per_kwh\n0,cheap\n"),
             "t.csv:2: price_per_kwh: found 'cheap', expected a number from -1000000 to 1000000");
-  EXPECT_EQ(error_of("hour,price_per_kwh,g_co2_per_kwh\n0,1,-1\n"),
+  EXPECT_EQ(tariff_error_of("hour,price_per_kwh,g_co2_per_kwh\n0,1,-1\n"),
             "t.csv:2: g_co2_per_kwh: found '-1', expected a number from 0 to 1000000");
 }
 

@@ -16,7 +16,7 @@ const SpeedProfile& profile(std::string_view name) {
   return catalogue.profiles()[catalogue.find(name).value()];
 }
 
-std::string error_of(const std::string& json) {
+std::string profiles_error_of(const std::string& json) {
   const auto parsed = Catalogue::parse(json, "p.json");
   return parsed ? "" : parsed.error().message;
 }
@@ -152,8 +152,9 @@ TEST(Catalogue, TurnsTimesIntoSpeeds) {
 }
 
 TEST(Catalogue, RefusesWhatItCannotRead) {
-  EXPECT_EQ(error_of(file_of(R"({"name":"a","set":"s","kind":"training","speed":[1,2,3,4,7]})")),
-            "");
+  EXPECT_EQ(
+      profiles_error_of(file_of(R"({"name":"a","set":"s","kind":"training","speed":[1,2,3,4,7]})")),
+      "");
   const std::pair<const char*, const char*> cases[] = {
       {R"({"name":"A b","set":"s","kind":"training","speed":[1,2,3,4,7]})",
        "p.json: profiles[0].name: found 'A b'"},
@@ -180,11 +181,12 @@ TEST(Catalogue, RefusesWhatItCannotRead) {
           {"name":"a","set":"s","kind":"training","speed":[1,2,3,4,7]})",
        "p.json: profiles[1].name: found 'a', which profiles[0] has"}};
   for (const auto& [json, expected] : cases)
-    EXPECT_EQ(error_of(file_of(json)).rfind(expected, 0), 0u) << error_of(file_of(json));
+    EXPECT_EQ(profiles_error_of(file_of(json)).rfind(expected, 0), 0u)
+        << profiles_error_of(file_of(json));
   for (const char* json :
        {"", "[]", "{", "7", "{}", R"({"sets":7,"profiles":[]})", R"({"sets":{}})",
         R"({"sets":{"s":{}},"profiles":[]})", R"({"sets":{},"profiles":[1]})"}) {
-    const std::string message = error_of(json);
+    const std::string message = profiles_error_of(json);
     EXPECT_EQ(message.rfind("p.json:", 0), 0u) << json;
     EXPECT_EQ(message.find('\n'), std::string::npos) << json;
   }

@@ -1,5 +1,7 @@
 #include "workload/job_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -24,15 +26,15 @@ constexpr std::string_view kSeconds = "seconds from 0 to 1e10";
 constexpr double kMaxCheckpointSeconds = 2e6;  // Kept in milliseconds, in 32 bits.
 
 // Where each column stands in this file.
-struct Columns {
+struct JobColumns {
   std::size_t id, submit, deadline, kind;
   std::array<std::size_t, kSizeCount> times;
   std::optional<std::size_t> memory, profile, preemptible, checkpoint, restore;
   std::vector<std::size_t> extra;
 };
 
-Result<Columns> find_columns(const CsvReader& csv) {
-  Columns columns{};
+Result<JobColumns> find_job_columns(const CsvReader& csv) {
+  JobColumns columns{};
   const auto require = [&](std::string_view name, std::size_t& at) -> Result<void> {
     const auto found = csv.require(name);
     if (!found) return pass_on(found);
@@ -61,7 +63,7 @@ Result<Columns> find_columns(const CsvReader& csv) {
 
 class Parser {
  public:
-  Parser(CsvReader csv, Columns columns, std::string_view text)
+  Parser(CsvReader csv, JobColumns columns, std::string_view text)
       : csv_(std::move(csv)), columns_(std::move(columns)), text_(text), ids_(text.size() / 80) {
     if (!columns_.profile) return;
     const auto& profiles = Catalogue::shipped().profiles();
@@ -203,7 +205,7 @@ class Parser {
   }
 
   CsvReader csv_;
-  Columns columns_;
+  JobColumns columns_;
   std::string_view text_;
   IdSet ids_;
   std::unordered_map<std::string_view, std::uint16_t> profiles_;
@@ -234,7 +236,7 @@ Result<JobTable> read_job_table(const std::string& path) {
 Result<JobTable> parse_job_table(std::string_view text, const std::string& name) {
   auto csv = CsvReader::open(text, name);
   if (!csv) return pass_on(csv);
-  auto columns = find_columns(*csv);
+  auto columns = find_job_columns(*csv);
   if (!columns) return pass_on(columns);
   return Parser(std::move(*csv), std::move(*columns), text).run();
 }

@@ -21,7 +21,7 @@ JobTable parse(const std::string& text) {
 }
 
 // The message for a table of these rows under the plain header.
-std::string error_of(const std::string& rows, const std::string& more_columns = "") {
+std::string rows_error_of(const std::string& rows, const std::string& more_columns = "") {
   const auto table = parse_job_table(kHeader + more_columns + "\n" + rows, "t.csv");
   return table ? "no error" : table.error().message;
 }
@@ -113,44 +113,45 @@ TEST(JobTable, NamesJobsWithoutIdsByTheirNumber) {
 }
 
 TEST(JobTable, RefusesBadFieldsWithTheirPlace) {
-  EXPECT_EQ(error_of("a,nan,3,training,1,1,1,1,1\n"),
+  EXPECT_EQ(rows_error_of("a,nan,3,training,1,1,1,1,1\n"),
             "t.csv:2: submit_s: found 'nan', expected seconds from 0 to 1e10");
-  EXPECT_EQ(error_of("a,1,inf,training,1,1,1,1,1\n"),
+  EXPECT_EQ(rows_error_of("a,1,inf,training,1,1,1,1,1\n"),
             "t.csv:2: deadline_s: found 'inf', expected seconds from 0 to 1e10");
-  EXPECT_EQ(error_of("a,-1,3,training,1,1,1,1,1\n"),
+  EXPECT_EQ(rows_error_of("a,-1,3,training,1,1,1,1,1\n"),
             "t.csv:2: submit_s: found '-1', expected seconds from 0 to 1e10");
-  EXPECT_EQ(error_of("a,4,3,training,1,1,1,1,1\n"),
+  EXPECT_EQ(rows_error_of("a,4,3,training,1,1,1,1,1\n"),
             "t.csv:2: deadline_s: found '3', expected at least submit_s, 4");
   const std::string time =
       "expected seconds from 0.000001 to 1e10, or nothing where it does not run";
-  EXPECT_EQ(error_of("a,1,3,training,1,1,0,1,1\n"), "t.csv:2: p3g_s: found '0', " + time);
-  EXPECT_EQ(error_of("a,1,3,training,1,1,1,0.0000004,1\n"),
+  EXPECT_EQ(rows_error_of("a,1,3,training,1,1,0,1,1\n"), "t.csv:2: p3g_s: found '0', " + time);
+  EXPECT_EQ(rows_error_of("a,1,3,training,1,1,1,0.0000004,1\n"),
             "t.csv:2: p4g_s: found '0.0000004', " + time);
-  EXPECT_EQ(error_of("a,1,3,training,1e11,1,1,1,1\n"), "t.csv:2: p1g_s: found '1e11', " + time);
-  EXPECT_EQ(error_of("a,1,3,train,1,1,1,1,1\n"),
+  EXPECT_EQ(rows_error_of("a,1,3,training,1e11,1,1,1,1\n"),
+            "t.csv:2: p1g_s: found '1e11', " + time);
+  EXPECT_EQ(rows_error_of("a,1,3,train,1,1,1,1,1\n"),
             "t.csv:2: kind: found 'train', expected training or inference");
-  EXPECT_EQ(error_of("a,1,3,training,,,,,\n"),
+  EXPECT_EQ(rows_error_of("a,1,3,training,,,,,\n"),
             "t.csv:2: p7g_s: found '', expected a time on one size at least");
-  EXPECT_EQ(error_of(",1,3,training,1,1,1,1,1\n"), "t.csv:2: id: found '', expected a name");
-  EXPECT_EQ(error_of("a,1,3,training,1,1,1,1,1,99999999\n", ",memory_mib"),
+  EXPECT_EQ(rows_error_of(",1,3,training,1,1,1,1,1\n"), "t.csv:2: id: found '', expected a name");
+  EXPECT_EQ(rows_error_of("a,1,3,training,1,1,1,1,1,99999999\n", ",memory_mib"),
             "t.csv:2: memory_mib: found '99999999', expected a number from 0 to 16777216");
-  EXPECT_EQ(error_of("a,1,3,training,1,1,1,1,1,maybe\n", ",preemptible"),
+  EXPECT_EQ(rows_error_of("a,1,3,training,1,1,1,1,1,maybe\n", ",preemptible"),
             "t.csv:2: preemptible: found 'maybe', expected yes, no or nothing");
-  EXPECT_EQ(error_of("a,1,3,training,1,1,1,1,1,-2\n", ",restore_s"),
+  EXPECT_EQ(rows_error_of("a,1,3,training,1,1,1,1,1,-2\n", ",restore_s"),
             "t.csv:2: restore_s: found '-2', expected a number from 0 to 2000000");
 }
 
 TEST(JobTable, SuggestsTheNearestProfile) {
   EXPECT_EQ(
-      error_of("a,1,3,training,1,1,1,1,1,bert-trainin\n", ",profile"),
+      rows_error_of("a,1,3,training,1,1,1,1,1,bert-trainin\n", ",profile"),
       "t.csv:2: profile: found 'bert-trainin', expected a profile of the catalogue; did you mean "
       "'bert-training'?");
 }
 
 TEST(JobTable, RefusesADuplicatedIdAndNamesBothLines) {
-  EXPECT_EQ(
-      error_of("a,1,3,training,1,1,1,1,1\n\nb,1,3,training,1,1,1,1,1\na,1,3,training,1,1,1,1,1\n"),
-      "t.csv:5: id: found 'a', expected an id of its own; line 2 has it");
+  EXPECT_EQ(rows_error_of(
+                "a,1,3,training,1,1,1,1,1\n\nb,1,3,training,1,1,1,1,1\na,1,3,training,1,1,1,1,1\n"),
+            "t.csv:5: id: found 'a', expected an id of its own; line 2 has it");
 }
 
 TEST(JobTable, FindsTheOneDuplicateAmongManyIds) {
@@ -158,16 +159,17 @@ TEST(JobTable, FindsTheOneDuplicateAmongManyIds) {
   // ids.
   std::string rows;
   for (int i = 0; i < 300'000; ++i) rows += fmt::format("{},1,3,training,1,1,1,1,1\n", i);
-  EXPECT_EQ(error_of(rows), "no error");
-  EXPECT_EQ(error_of(rows + "31234,1,3,training,1,1,1,1,1\n"),
+  EXPECT_EQ(rows_error_of(rows), "no error");
+  EXPECT_EQ(rows_error_of(rows + "31234,1,3,training,1,1,1,1,1\n"),
             "t.csv:300002: id: found '31234', expected an id of its own; line 31236 has it");
 }
 
 TEST(JobTable, RefusesFilesThatAreNoTable) {
   EXPECT_EQ(parse_job_table("", "t.csv").error().message,
             "t.csv: is empty, expected a header line");
-  EXPECT_EQ(error_of(""), "t.csv: has no jobs, only a header");
-  EXPECT_EQ(error_of("a,1,3,training,1,1,1,1\n"), "t.csv:2: 8 fields, expected 9 as in the header");
+  EXPECT_EQ(rows_error_of(""), "t.csv: has no jobs, only a header");
+  EXPECT_EQ(rows_error_of("a,1,3,training,1,1,1,1\n"),
+            "t.csv:2: 8 fields, expected 9 as in the header");
   EXPECT_EQ(parse_job_table("id,submit_s,kind\na,1,training\n", "t.csv").error().message,
             "t.csv:1: column deadline_s is missing from the header");
   EXPECT_NE(read_job_table("/nonexistent/t.csv")

@@ -9,19 +9,19 @@
 namespace smartmig {
 namespace {
 
-struct Columns {
+struct TraceColumns {
   std::size_t id, submit, duration, fraction, count;
   std::optional<std::size_t> kind, label;
 };
 
-Result<Columns> find_columns(const CsvReader& csv) {
-  Columns columns{};
-  const std::pair<std::string_view, std::size_t Columns::*> required[] = {
-      {"job_id", &Columns::id},
-      {"submit_s", &Columns::submit},
-      {"duration_s", &Columns::duration},
-      {"gpu_fraction", &Columns::fraction},
-      {"gpu_count", &Columns::count}};
+Result<TraceColumns> find_trace_columns(const CsvReader& csv) {
+  TraceColumns columns{};
+  const std::pair<std::string_view, std::size_t TraceColumns::*> required[] = {
+      {"job_id", &TraceColumns::id},
+      {"submit_s", &TraceColumns::submit},
+      {"duration_s", &TraceColumns::duration},
+      {"gpu_fraction", &TraceColumns::fraction},
+      {"gpu_count", &TraceColumns::count}};
   for (const auto& [name, member] : required) {
     const auto at = csv.require(name);
     if (!at) return pass_on(at);
@@ -33,7 +33,8 @@ Result<Columns> find_columns(const CsvReader& csv) {
 }
 
 // The reason to drop the row, "" to keep it.
-Result<std::string_view> read_row(const CsvReader& csv, const Columns& columns, TraceJob& job) {
+Result<std::string_view> read_row(const CsvReader& csv, const TraceColumns& columns,
+                                  TraceJob& job) {
   const auto bad = [&](std::size_t column, std::string_view expected) {
     return tl::unexpected<Error>(csv.bad_field(column, expected));
   };
@@ -76,7 +77,7 @@ Result<std::string_view> read_row(const CsvReader& csv, const Columns& columns, 
 Result<Trace> parse_trace_csv(std::string_view text, const std::string& name) {
   auto csv = CsvReader::open(text, name);
   if (!csv) return pass_on(csv);
-  const auto columns = find_columns(*csv);
+  const auto columns = find_trace_columns(*csv);
   if (!columns) return pass_on(columns);
   Trace trace;
   trace.report.format = "csv";

@@ -13,20 +13,20 @@
 namespace smartmig {
 namespace {
 
-struct Columns {
+struct PodColumns {
   std::size_t name, num_gpu, gpu_milli, creation, deletion, scheduled;
   std::optional<std::size_t> qos, phase;
 };
 
-Result<Columns> find_columns(const CsvReader& csv) {
-  Columns columns{};
-  const std::pair<std::string_view, std::size_t Columns::*> required[] = {
-      {"name", &Columns::name},
-      {"num_gpu", &Columns::num_gpu},
-      {"gpu_milli", &Columns::gpu_milli},
-      {"creation_time", &Columns::creation},
-      {"deletion_time", &Columns::deletion},
-      {"scheduled_time", &Columns::scheduled}};
+Result<PodColumns> find_pod_columns(const CsvReader& csv) {
+  PodColumns columns{};
+  const std::pair<std::string_view, std::size_t PodColumns::*> required[] = {
+      {"name", &PodColumns::name},
+      {"num_gpu", &PodColumns::num_gpu},
+      {"gpu_milli", &PodColumns::gpu_milli},
+      {"creation_time", &PodColumns::creation},
+      {"deletion_time", &PodColumns::deletion},
+      {"scheduled_time", &PodColumns::scheduled}};
   for (const auto& [name, member] : required) {
     const auto at = csv.require(name);
     if (!at) return pass_on(at);
@@ -38,7 +38,7 @@ Result<Columns> find_columns(const CsvReader& csv) {
 }
 
 // The reason to drop the row, "" to keep it.
-Result<std::string_view> read_row(const CsvReader& csv, const Columns& columns, TraceJob& job,
+Result<std::string_view> read_row(const CsvReader& csv, const PodColumns& columns, TraceJob& job,
                                   TimeUs& end_us) {
   const auto bad = [&](std::size_t column, std::string_view expected) {
     return tl::unexpected<Error>(csv.bad_field(column, expected));
@@ -78,7 +78,7 @@ Result<std::string_view> read_row(const CsvReader& csv, const Columns& columns, 
 Result<Trace> parse_trace_openb(std::string_view text, const std::string& name) {
   auto csv = CsvReader::open(text, name);
   if (!csv) return pass_on(csv);
-  const auto columns = find_columns(*csv);
+  const auto columns = find_pod_columns(*csv);
   if (!columns) return pass_on(columns);
   Trace trace;
   trace.report.format = "openb";

@@ -16,7 +16,7 @@ namespace {
 
 using Column = std::optional<std::size_t>;
 
-struct Columns {
+struct SacctColumns {
   std::size_t count = 0;
   Column id, submit, start, end, elapsed, elapsed_raw, state, alloc, requested, partition;
 };
@@ -32,15 +32,16 @@ struct Place {
   }
 };
 
-Result<Columns> find_columns(const std::vector<std::string_view>& header, const Place& place) {
+Result<SacctColumns> find_sacct_columns(const std::vector<std::string_view>& header,
+                                        const Place& place) {
   const auto find = [&](std::string_view name) -> Column {
     const auto at = std::ranges::find(header, name);
     if (at == header.end()) return std::nullopt;
     return static_cast<std::size_t>(at - header.begin());
   };
-  Columns c{header.size(),     find("JobID"),   find("Submit"),     find("Start"),
-            find("End"),       find("Elapsed"), find("ElapsedRaw"), find("State"),
-            find("AllocTRES"), find("ReqTRES"), find("Partition")};
+  SacctColumns c{header.size(),     find("JobID"),   find("Submit"),     find("Start"),
+                 find("End"),       find("Elapsed"), find("ElapsedRaw"), find("State"),
+                 find("AllocTRES"), find("ReqTRES"), find("Partition")};
   if (!c.id) c.id = find("JobIDRaw");
   const auto missing = [&](std::string_view what) {
     return fail("{}:{}: column {} is missing from the header", place.name, place.line, what);
@@ -91,7 +92,7 @@ bool is_unfinished(std::string_view state) {
 using Fields = std::vector<std::string_view>;
 
 // ElapsedRaw, else Elapsed, else End - Start; 0 where Slurm has none of them.
-Result<TimeUs> run_time(const Fields& row, const Columns& columns, const Place& place) {
+Result<TimeUs> run_time(const Fields& row, const SacctColumns& columns, const Place& place) {
   if (columns.elapsed_raw && !is_slurm_none(row[*columns.elapsed_raw])) {
     const std::string_view text = row[*columns.elapsed_raw];
     const auto seconds = parse_integer(text);
@@ -118,7 +119,7 @@ Result<TimeUs> run_time(const Fields& row, const Columns& columns, const Place& 
 }
 
 // What it was given, or what it asked for where the first says nothing of GPUs.
-Result<TresGpus> find_gpus(const Fields& row, const Columns& columns, const Place& place) {
+Result<TresGpus> find_gpus(const Fields& row, const SacctColumns& columns, const Place& place) {
   TresGpus gpus;
   const std::pair<Column, std::string_view> sources[] = {{columns.alloc, "AllocTRES"},
                                                          {columns.requested, "ReqTRES"}};
@@ -133,8 +134,8 @@ Result<TresGpus> find_gpus(const Fields& row, const Columns& columns, const Plac
 }
 
 // The reason to drop the row, "" to keep it.
-Result<std::string_view> read_row(const Fields& row, const Columns& columns, const Place& place,
-                                  TraceJob& job) {
+Result<std::string_view> read_row(const Fields& row, const SacctColumns& columns,
+                                  const Place& place, TraceJob& job) {
   job.id = row[*columns.id];
   if (!is_job_id(job.id))
     return place.bad("JobID", job.id, "a number such as 123, 123_4 or 123.batch");
@@ -169,7 +170,7 @@ Result<Trace> parse_trace_sacct(std::string_view text, const std::string& name) 
   if (trim(lines.line()).empty()) return fail("{}: is empty, expected a header line", name);
   std::vector<std::string_view> header = split(lines.line(), '|');
   for (std::string_view& column : header) column = trim(column);
-  const auto columns = find_columns(header, {name, lines.number()});
+  const auto columns = find_sacct_columns(header, {name, lines.number()});
   if (!columns) return pass_on(columns);
 
   Trace trace;

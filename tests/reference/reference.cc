@@ -8,8 +8,6 @@
 namespace smartmig::reference {
 namespace {
 
-bool is_free(const State& state) { return state.setup->preemption == Preemption::kFree; }
-
 int job_count(const State& state) { return static_cast<int>(state.jobs.size()); }
 int gpu_count(const State& state) { return static_cast<int>(state.gpus.size()); }
 

@@ -14,8 +14,6 @@ struct Sized {
   int size = 0;
 };
 
-bool is_free(const State& state) { return state.setup->preemption == Preemption::kFree; }
-
 // Sizes of the fleet on which the job runs, ascending.
 std::vector<int> sizes_of(const State& state, int job) {
   std::vector<int> sizes;

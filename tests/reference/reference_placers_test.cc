@@ -10,7 +10,7 @@ namespace smartmig::reference {
 namespace {
 
 // Seconds on 1g, 2g, 3g, 4g, 7g.
-constexpr std::array<double, kSizeCount> kTimes = {70, 40, 30, 20, 10};
+constexpr std::array<double, kSizeCount> kPlacerTimes = {70, 40, 30, 20, 10};
 
 Finish finish_of_one_job(const std::string& placer, const Job& j) {
   return static_case({"4-2-1", "7"}, {j}, placer, Preemption::kNone).run().finish_us;
@@ -19,7 +19,7 @@ Finish finish_of_one_job(const std::string& placer, const Job& j) {
 TEST(Placers, ChooseTheSliceTheirRuleNames) {
   // On GPU 0: 4g ends at 20, 2g at 40, 1g at 70; on GPU 1: 7g at 10. The deadline leaves out only
   // 1g.
-  const Job j = job(0, 45, kTimes);
+  const Job j = job(0, 45, kPlacerTimes);
   EXPECT_EQ(finish_of_one_job("edf", j), seconds({40}));   // Both GPUs empty: GPU 0, slowest.
   EXPECT_EQ(finish_of_one_job("cedf", j), seconds({10}));  // Mean sizes 7/3 and 7: GPU 1.
   EXPECT_EQ(finish_of_one_job("shortest-remaining", j), seconds({10}));
@@ -32,7 +32,7 @@ TEST(Placers, ChooseTheSliceTheirRuleNames) {
 }
 
 TEST(Placers, TakeTheEarliestEndWhenNothingEndsOnTime) {
-  const Job j = job(0, 5, kTimes);
+  const Job j = job(0, 5, kPlacerTimes);
   for (const char* placer : {"edf", "cedf", "slowest-on-time", "shortest-remaining"})
     EXPECT_EQ(finish_of_one_job(placer, j), seconds({10})) << placer;
 }
@@ -40,7 +40,7 @@ TEST(Placers, TakeTheEarliestEndWhenNothingEndsOnTime) {
 TEST(Placers, MetWeighsEnergyAmongSlicesThatAreNotLate) {
   // (P(c) - P(0)) * minutes on 2g, 4g, 7g: 120*40/60 = 80, 203.9*20/60 = 67.97, 208.5*10/60
   // = 34.75: 7g.
-  EXPECT_EQ(finish_of_one_job("met", job(0, 45, kTimes)), seconds({10}));
+  EXPECT_EQ(finish_of_one_job("met", job(0, 45, kPlacerTimes)), seconds({10}));
   // With 30 s on 7g it is 104.25 there: 4g. 1g would be the least, 79*46/60 = 60.57, but late by a
   // second, which weighs more than all energies at 2e-7.
   EXPECT_EQ(finish_of_one_job("met", job(0, 45, {46, 40, 30, 20, 30})), seconds({20}));
@@ -57,7 +57,7 @@ TEST(Placers, MetCountsWhatWasPlacedBefore) {
 TEST(Placers, EdfFillsTheMostOccupiedGpuAndCedfTheOneWithLargeSlices) {
   // edf: the first job takes the slowest slice of GPU 0 (1g, 70 s); GPU 0 is then 1/7 occupied, so
   // the second takes its 2g. cedf: mean sizes are 7/3 and 3.5, so the jobs take 3g and 4g of GPU 1.
-  const std::vector<Job> jobs = {job(0, 100, kTimes), job(1, 101, kTimes)};
+  const std::vector<Job> jobs = {job(0, 100, kPlacerTimes), job(1, 101, kPlacerTimes)};
   const auto finish = [&](const char* placer) {
     return static_case({"4-2-1", "4-3"}, jobs, placer, Preemption::kNone).run().finish_us;
   };
@@ -84,8 +84,9 @@ TEST(Placers, TakeJobsInTheirOrder) {
 TEST(Placers, RandomDrawsOneIndexForEachJobFromItsOwnStream) {
   // Slices by index: seven 1g of GPU 0, then 2g, 2g, 2g, 1g of GPU 1. Job 0 draws among 11, job 1
   // among the 10 left.
-  auto c = static_case({"1-1-1-1-1-1-1", "2-2-2-1"}, {job(0, 100, kTimes), job(0, 200, kTimes)},
-                       "random", Preemption::kNone);
+  auto c = static_case({"1-1-1-1-1-1-1", "2-2-2-1"},
+                       {job(0, 100, kPlacerTimes), job(0, 200, kPlacerTimes)}, "random",
+                       Preemption::kNone);
   for (c.setup.seed = 1; c.setup.seed <= 20; ++c.setup.seed) {
     Random draws(c.setup.seed, "random placer");
     std::vector<double> slices = {70, 70, 70, 70, 70, 70, 70, 40, 40, 40, 70};
@@ -102,7 +103,7 @@ TEST(Placers, RandomDrawsOneIndexForEachJobFromItsOwnStream) {
 TEST(Placers, PassOverJobsThatRunOnNoFreeSlice) {
   // Job 0 runs on 7g only, which the layout lacks; job 1 needs 15,000 MiB, which 1g and 2g lack, so
   // it waits for nothing: 4g.
-  std::vector<Job> jobs = {job(0, 10, {0, 0, 0, 0, 10}), job(0, 90, kTimes)};
+  std::vector<Job> jobs = {job(0, 10, {0, 0, 0, 0, 10}), job(0, 90, kPlacerTimes)};
   jobs[1].memory_mib = 15000;
   auto c = static_case({"4-2-1"}, jobs, "edf", Preemption::kNone);
   const Outcome outcome = c.run();
@@ -111,7 +112,7 @@ TEST(Placers, PassOverJobsThatRunOnNoFreeSlice) {
 }
 
 TEST(Placers, SeeTimesOffByTheEstimateError) {
-  auto c = static_case({"4-2-1"}, {job(0, 45, kTimes)}, "edf", Preemption::kNone);
+  auto c = static_case({"4-2-1"}, {job(0, 45, kPlacerTimes)}, "edf", Preemption::kNone);
   c.setup.estimate_sigma = 1;
   int not_2g = 0;
   for (c.setup.seed = 1; c.setup.seed <= 20; ++c.setup.seed) {

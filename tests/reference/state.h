@@ -106,6 +106,9 @@ std::vector<Slice> free_slices(const State& state);
 SlotSet slots_in_use(const State& state, int gpu);
 int busy_compute_slices(const State& state, int gpu);
 
+// Whether jobs are stopped and moved at no cost.
+inline bool is_free(const State& state) { return state.setup->preemption == Preemption::kFree; }
+
 // Save and restore of a job under the present costs and preemption.
 TimeUs save_us(const State& state, int job);
 TimeUs restore_us(const State& state, int job, double left);
