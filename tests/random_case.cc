@@ -1,9 +1,7 @@
 #include "random_case.h"
 
 #include <algorithm>
-#include <cstdlib>
 
-#include "base/text.h"
 #include "policy/registry.h"
 
 namespace smartmig {
@@ -157,12 +155,6 @@ std::string RandomCase::describe() const {
         fmt::format("  {} gpu {} at {}\n", event.fail ? "fail" : "return", event.gpu, event.at_us);
   }
   return text;
-}
-
-int case_count(int usual) {
-  const char* text = std::getenv("SMARTMIG_CASES");
-  const auto number = text ? parse_integer(text) : std::nullopt;
-  return number && *number > 0 ? static_cast<int>(*number) : usual;
 }
 
 EngineOptions engine_options(const RandomCase& random) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "case_count.h"
 #include "fleet/costs.h"
 #include "sim/engine.h"
 #include "workload/job.h"
@@ -40,8 +41,5 @@ std::vector<std::string> policy_kinds();
 
 // What the case says, for an engine.
 EngineOptions engine_options(const RandomCase& random);
-
-// How many cases a test runs: SMARTMIG_CASES in the environment, or `usual`.
-int case_count(int usual);
 
 }  // namespace smartmig

@@ -74,6 +74,8 @@ struct SliceReading {
 
 struct GpuReading {
   bool lost = false;
+  bool changing = false;  // A create or destroy is under way, perhaps of an earlier controller;
+                          // kChanged follows where nobody waits for its answer any more.
   std::vector<SliceReading> slices;  // By slot.
   double power_w = 0;                // Of the whole board.
   double energy_j = 0;               // Since the fleet began.

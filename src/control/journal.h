@@ -5,9 +5,9 @@
 //
 // Invariants: 1. what commit() has answered survives a crash of the program and of the machine
 // (WAL, synchronous=FULL); 2. every row carries a checksum over its columns and its table's
-// name; 3. numbers of jobs, intents and events count up and are never given twice, whatever is
-// trimmed; 4. a file of a newer schema is refused, one of an older schema is brought up to date in
-// one transaction.
+// name; 3. numbers of jobs, intents, events and audit rows count up and are never given twice,
+// whatever is trimmed; 4. a file of a newer schema is refused, one of an older schema is brought up
+// to date in one transaction.
 //
 // Writing is for one thread. Reading by JournalReader has a connection of its own and may be done
 // from other threads, one reader for each; it sees committed rows alone.
@@ -56,8 +56,11 @@ struct JobRow {
   int attempt = 0;       // Runs so far; the name of the last one is "NUMBER.ATTEMPT".
   std::string gpu;       // UUIDs of where it runs, or ran last.
   std::string slice;
-  TimeUs lost_us = 0;  // Work that was done and not kept, in time on the slices it was done on.
-  std::string note;    // Why it failed, or what happened to it; one line.
+  TimeUs lost_us = 0;      // Work that was done and not kept, in time on the slices it was done on.
+  bool cancelled = false;  // To be so once its run has ended.
+  std::string note;        // Why it failed, or what happened to it; one line.
+
+  bool operator==(const JobRow&) const = default;
 };
 
 // A slice we made, or adopted.
@@ -66,6 +69,8 @@ struct SliceRow {
   std::string gpu;
   std::uint8_t slot = 0;
   TimeUs made_us = 0;
+
+  bool operator==(const SliceRow&) const = default;
 };
 
 // A change of one GPU's layout, from before its first step until it is verified.
@@ -78,6 +83,8 @@ struct IntentRow {
   TimeUs opened_us = 0;
   TimeUs closed_us = -1;  // -1: open.
   std::string outcome;    // "done", "rolled back", "fenced", ...; empty while it is open.
+
+  bool operator==(const IntentRow&) const = default;
 };
 
 struct EventRow {
@@ -85,6 +92,8 @@ struct EventRow {
   TimeUs at_us = 0;
   std::string kind;  // "submit", "ended", "round", ...
   std::string body;  // JSON.
+
+  bool operator==(const EventRow&) const = default;
 };
 
 struct DecisionRow {
@@ -92,6 +101,8 @@ struct DecisionRow {
   TimeUs at_us = 0;
   std::string body;    // JSON: stops, repartitions, starts.
   std::string reason;  // In words, a line for each.
+
+  bool operator==(const DecisionRow&) const = default;
 };
 
 // What an operator or a fault has said of a GPU.
@@ -103,6 +114,8 @@ struct GpuRow {
   int failures = 0;       // In a row.
   TimeUs retry_us = -1;   // When the fence is tried again; -1: when an operator says so.
   SlotSet last_good = 0;  // The layout before the last change, for `rollback`.
+
+  bool operator==(const GpuRow&) const = default;
 };
 
 struct AuditRow {
@@ -111,6 +124,8 @@ struct AuditRow {
   std::int64_t wall_s = 0;  // Of the host's clock, for people.
   std::string who;
   std::string what;  // One line.
+
+  bool operator==(const AuditRow&) const = default;
 };
 
 // What a start needs: everything that is not finished.
@@ -122,6 +137,7 @@ struct JournalState {
   std::int64_t next_job = 1;
   std::int64_t next_intent = 1;
   std::int64_t next_event = 1;
+  std::int64_t next_audit = 1;
 };
 
 class Journal {
@@ -133,7 +149,8 @@ class Journal {
   };
   static constexpr int kSchema = 1;
 
-  // Opens DIR/journal.db, makes it where there is none, and verifies every checksum.
+  // Opens DIR/journal.db, makes it where there is none, and verifies every checksum. Holds DIR/lock
+  // until the object goes away: a second one is refused, in this program or another.
   static tl::expected<Journal, OpenError> open(const std::string& dir);
   // Moves a damaged journal and what belongs to it aside, to DIR/damaged-N; answers where to.
   static Result<std::string> set_aside(const std::string& dir);
@@ -147,7 +164,8 @@ class Journal {
   std::string setting(std::string_view name);
 
   // Everything between begin() and commit() is there afterwards, or nothing of it is. The puts
-  // insert or replace by number, UUID or name. An error of any of them is kept and answered by
+  // insert or replace by number, UUID or name; names of settings that begin with "journal." are the
+  // journal's own. An error of any of them is kept and answered by
   // commit(), which then has undone everything: a full disk loses nothing that was answered.
   void begin();
   void put(const JobRow& job);
@@ -165,7 +183,8 @@ class Journal {
   // events before `first_event`, at most `rows` of each; in a transaction of its own. Answers
   // whether more is left.
   Result<bool> trim(TimeUs before_us, std::int64_t first_event, int rows);
-  // Writes a copy that is whole, while the controller runs (docs/operations/backup.md).
+  // Writes a copy that is whole, while the controller runs (docs/operations/backup.md): one file,
+  // which needs no log beside it. What was at `path` is replaced once the copy is durable.
   Result<void> back_up(const std::string& path);
 
  private:
@@ -190,6 +209,7 @@ class JournalReader {
   // Newest first; those before `before` (0: from the newest).
   Result<std::vector<DecisionRow>> decisions(std::int64_t before, int limit);
   Result<std::optional<DecisionRow>> decision(std::int64_t number);
+  // Of that GPU, or of all where it is empty.
   Result<std::vector<IntentRow>> intents(const std::string& gpu, std::int64_t before, int limit);
   Result<std::vector<AuditRow>> audit(std::int64_t before, int limit);
   std::string setting(std::string_view name);

@@ -126,8 +126,9 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
     gpus_[gpu].foreign = stand.foreign;
     if (stand.fresh) {
       state_.set_target(gpu, first[gpu]);
-    } else if (stand.target != stand.present) {
-      state_.set_target(gpu, stand.target);
+    } else {
+      if (stand.target != stand.present) state_.set_target(gpu, stand.target);
+      policy_.partitioner->reconsider(gpu);
     }
     for (SlotSet rest = stand.foreign; rest; rest &= rest - 1)
       take_over(gpu, std::countr_zero(rest));

@@ -1,0 +1,389 @@
+#include "control/controller.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "control/controller_impl.h"
+
+namespace smartmig {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kHousekeepingNs = 100 * kMs;
+constexpr std::int64_t kRetryFlushNs = 1000 * kMs;
+constexpr int kEventWaitMs = 1000;
+constexpr std::size_t kNoticesKept = 10'000;
+
+std::string key_of(const std::string& owner, const std::string& key) { return owner + '\0' + key; }
+
+}  // namespace
+
+std::string run_name(JobNumber job, int attempt) { return fmt::format("{}.{}", job, attempt); }
+
+Controller::Controller(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Controller::~Controller() = default;
+
+Result<std::unique_ptr<Controller>> Controller::start(const ControllerOptions& options,
+                                                      std::unique_ptr<Driver> driver) {
+  auto impl = std::make_unique<Impl>(options);
+  if (auto booted = impl->boot(std::move(driver)); !booted) return pass_on(booted);
+  impl->lanes = std::make_unique<Lanes>(options.workers);
+  impl->loop_thread = std::thread([raw = impl.get()] { raw->loop(); });
+  impl->event_thread = std::thread([raw = impl.get()] { raw->watch_events(); });
+  return std::unique_ptr<Controller>(new Controller(std::move(impl)));
+}
+
+Controller::Impl::~Impl() {
+  stopping = true;
+  inbox->arrived.notify_all();
+  events_journalled.notify_all();
+  {
+    const std::lock_guard lock(seen_mutex);
+    noticed.notify_all();
+  }
+  if (loop_thread.joinable()) loop_thread.join();
+  if (event_thread.joinable()) event_thread.join();
+  lanes.reset();
+  std::vector<Input> left;
+  {
+    const std::lock_guard lock(inbox->mutex);
+    inbox->closed = true;
+    left.swap(inbox->inputs);
+  }
+  for (Input& input : left) {
+    if (auto* submission = std::get_if<Submission>(&input))
+      submission->answer.set_value(tl::unexpected(Refusal{503, "the controller is stopping", ""}));
+    if (auto* query = std::get_if<Query>(&input)) (*query)();
+  }
+  if (lock_file >= 0) close(lock_file);
+}
+
+// --- the loop
+
+void Controller::Impl::loop() {
+  while (!stopping) {
+    std::vector<Input> inputs = wait_for_inputs();
+    take(inputs);
+    const std::int64_t now_ns = monotonic_ns();
+    if (now_ns - last_housekeeping_ns >= kHousekeepingNs) {
+      last_housekeeping_ns = now_ns;
+      housekeeping();
+    }
+    if (!trouble.empty()) continue;
+    if (model->next_due_us() <= clock_us()) round_due = true, latest_us = clock_us();
+    if (round_due && now_ns - last_round_ns >= options.tick_ms * kMs) round(latest_us);
+    dispatch();
+  }
+  if (!flush({})) return;  // What is not written was not acted on either.
+}
+
+std::vector<Input> Controller::Impl::wait_for_inputs() {
+  std::int64_t wait_ns = jobs.empty() && calls.empty() ? 10 * kHousekeepingNs : kHousekeepingNs;
+  if (const TimeUs due = model->next_due_us(); due != kNever) {
+    const double away_us = static_cast<double>(due - clock_us()) / fleet.clock.speed;
+    wait_ns = std::min(wait_ns, static_cast<std::int64_t>(std::clamp(away_us, 0.0, 1e6) * 1000));
+  }
+  if (round_due)
+    wait_ns = std::min(wait_ns, last_round_ns + options.tick_ms * kMs - monotonic_ns());
+  std::unique_lock lock(inbox->mutex);
+  inbox->arrived.wait_for(lock, std::chrono::nanoseconds(std::max<std::int64_t>(0, wait_ns)),
+                          [&] { return stopping || !inbox->inputs.empty(); });
+  std::vector<Input> inputs;
+  inputs.swap(inbox->inputs);
+  return inputs;
+}
+
+void Controller::Impl::take(std::vector<Input>& inputs) {
+  std::vector<Submission> submissions;
+  std::vector<Query> queries;
+  std::uint64_t newest = taken_event;
+  for (Input& input : inputs) {
+    if (auto* submission = std::get_if<Submission>(&input)) {
+      submissions.push_back(std::move(*submission));
+    } else if (auto* done = std::get_if<CallDone>(&input)) {
+      on(*done);
+    } else if (auto* events = std::get_if<std::vector<FleetEvent>>(&input)) {
+      for (const FleetEvent& event : *events) {
+        if (event.number <= taken_event) continue;
+        on(event);
+        newest = taken_event = event.number;
+      }
+      rows.emplace_back(std::pair<std::string, std::string>("fleet event", std::to_string(newest)));
+    } else {
+      queries.push_back(std::move(std::get<Query>(input)));
+    }
+  }
+  accept(submissions);
+  // The thread that watches may forget, and fetch more.
+  if (trouble.empty()) {
+    const std::lock_guard lock(events_mutex);
+    if (journalled_event != newest) {
+      journalled_event = newest;
+      events_journalled.notify_all();
+    }
+  }
+  for (const Query& query : queries) query();
+}
+
+// Writes what happened and the new jobs; those are the model's only once they are durable.
+void Controller::Impl::accept(std::vector<Submission>& submissions) {
+  struct New {
+    Submission* submission;
+    JobBook book;
+    Event event;
+  };
+  std::vector<New> created;
+  std::vector<std::pair<Submission*, Answer<Submitted>>> known;
+  std::vector<Row> more;
+  for (Submission& submission : submissions) {
+    const std::string body = to_json_text(submission.request);
+    const std::string key =
+        submission.request.key.empty() ? "" : key_of(submission.owner, submission.request.key);
+    std::optional<JobRow> before;
+    if (!key.empty()) {
+      for (const New& other : created) {
+        if (other.book.row.owner == submission.owner &&
+            other.book.row.key == submission.request.key)
+          before = other.book.row;
+      }
+      if (const auto found = keys.find(key); found != keys.end())
+        before = jobs.at(found->second).row;
+      if (!before) before = final_job_with(submission.owner, submission.request.key);
+    }
+    if (before) {
+      Answer<Submitted> answer = Submitted{before->number, false};
+      if (before->body != body)
+        answer = tl::unexpected(Refusal{
+            409, fmt::format("job {} has this key and is another request", before->number), "key"});
+      known.emplace_back(&submission, std::move(answer));
+      continue;
+    }
+    New job{&submission, {}, {}};
+    const TimeUs at_us = std::max(submission.at_us, boot_us);
+    job.event.kind = Event::Kind::kSubmit;
+    job.event.at_us = at_us;
+    job.event.job = next_job++;
+    job.event.work = to_job(submission.request, at_us);
+    JobRow& row = job.book.row;
+    row.number = job.event.job;
+    row.key = submission.request.key;
+    row.owner = submission.owner;
+    row.body = body;
+    row.submit_us = at_us;
+    row.deadline_us = job.event.work.deadline_us;
+    if (submission.request.max_runtime_s)
+      job.book.max_runtime_us = to_us(*submission.request.max_runtime_s);
+    more.emplace_back(row);
+    EventRow event = to_row(job.event);
+    event.number = next_event++;
+    more.emplace_back(std::move(event));
+    created.push_back(std::move(job));
+  }
+  const Result<void> written = rows.empty() && more.empty() ? Result<void>{} : flush(more);
+  for (New& job : created) {
+    if (!written) {
+      job.submission->answer.set_value(
+          tl::unexpected(Refusal{503, "not accepted: " + written.error().message, ""}));
+      continue;
+    }
+    SM_CHECK(model->apply(job.event));
+    latest_us = std::max(latest_us, job.event.at_us);
+    round_due = true;
+    if (!job.book.row.key.empty())
+      keys[key_of(job.book.row.owner, job.book.row.key)] = job.event.job;
+    changed(job.book);
+    jobs.emplace(job.event.job, std::move(job.book));
+    {
+      const std::lock_guard lock(seen_mutex);
+      ++counted.submitted;
+    }
+    job.submission->answer.set_value(Submitted{job.event.job, true});
+  }
+  for (auto& [submission, answer] : known) submission->answer.set_value(std::move(answer));
+}
+
+std::optional<JobRow> Controller::Impl::final_job_with(const std::string& owner,
+                                                       const std::string& key) {
+  if (!reader) {
+    auto opened = JournalReader::open(options.state_dir);
+    if (!opened) return std::nullopt;
+    reader.emplace(std::move(*opened));
+  }
+  auto found = reader->job_by_key(owner, key);
+  return found ? *found : std::nullopt;
+}
+
+// Everything that waits to be written, and `more`. Where that fails nothing of it is written,
+// `more` is forgotten and the rest tried again.
+Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
+  journal->begin();
+  const auto put = [this](const Row& row) {
+    std::visit(
+        [this](const auto& what) {
+          if constexpr (std::is_same_v<std::decay_t<decltype(what)>,
+                                       std::pair<std::string, std::string>>) {
+            journal->set_setting(what.first, what.second);
+          } else {
+            journal->put(what);
+          }
+        },
+        row);
+  };
+  for (const std::string& uuid : forgotten_slices) journal->forget_slice(uuid);
+  for (const Row& row : rows) put(row);
+  for (const Row& row : more) put(row);
+  const Result<void> done = journal->commit();
+  last_flush_try_ns = monotonic_ns();
+  if (!done) {
+    if (trouble.empty()) notice("fleet", nlohmann::json{{"trouble", done.error().message}}.dump());
+    trouble = done.error().message;
+    refuses_submissions = true;
+    return done;
+  }
+  rows.clear();
+  forgotten_slices.clear();
+  if (!trouble.empty()) notice("fleet", nlohmann::json{{"trouble", ""}}.dump());
+  trouble.clear();
+  refuses_submissions = false;
+  const std::lock_guard lock(seen_mutex);
+  ++counted.commits;
+  return done;
+}
+
+// An event of our own making, or seen: journalled, and the model's at once.
+void Controller::Impl::record(Event event) {
+  event.at_us = std::max(event.at_us, model->now());
+  if (!model->apply(event)) return;  // It says nothing that is not so already.
+  EventRow row = to_row(event);
+  row.number = next_event++;
+  rows.emplace_back(std::move(row));
+  latest_us = std::max(latest_us, event.at_us);
+  round_due = true;
+}
+
+// Fetches the fleet's events; fetches more only when those it has are journalled, since asking for
+// later ones lets the fleet forget them.
+void Controller::Impl::watch_events() {
+  std::uint64_t after = 0;
+  {
+    const std::lock_guard lock(events_mutex);
+    after = journalled_event;
+  }
+  while (!stopping) {
+    auto events = driver->events_after(after, kEventWaitMs);
+    if (!events) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      continue;
+    }
+    if (events->empty()) continue;
+    const std::uint64_t last = events->back().number;
+    inbox->put(std::move(*events));
+    std::unique_lock lock(events_mutex);
+    events_journalled.wait(lock, [&] { return stopping || journalled_event >= last; });
+    after = journalled_event;
+  }
+}
+
+// What is due by the clock rather than by something that happens.
+void Controller::Impl::housekeeping() {
+  const std::int64_t now_ns = monotonic_ns();
+  if (!trouble.empty()) {
+    if (now_ns - last_flush_try_ns >= kRetryFlushNs && flush({})) {
+      const std::lock_guard lock(events_mutex);
+      journalled_event = taken_event;
+      events_journalled.notify_all();
+    }
+    return;
+  }
+  const auto limit_ns = static_cast<std::int64_t>(options.call_timeout_s * 1e9);
+  for (const GpuIndex gpu : lanes->give_up(now_ns, limit_ns)) {
+    gpus[gpu].hung = true;
+    {
+      const std::lock_guard lock(seen_mutex);
+      ++counted.calls_given_up;
+    }
+    fence(gpu,
+          fmt::format("a call to its driver has not answered for {:g} s", options.call_timeout_s));
+  }
+  const TimeUs now = clock_us();
+  for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) {
+    const GpuBook& book = gpus[gpu];
+    if (!book.row.fence.empty() && book.row.retry_us >= 0 && now >= book.row.retry_us && !book.hung)
+      order_read(gpu);
+  }
+  for (auto& [number, book] : jobs) {
+    if (book.save_due_us >= 0 && !book.will_not_stop &&
+        now > book.save_due_us + to_us(options.stop_grace_s)) {
+      book.will_not_stop = true;
+      book.row.note = "it was told to stop and has not: its slice is fenced";
+      rows.emplace_back(book.row);
+      changed(book);
+    }
+    if (book.max_runtime_us && book.run_begin_us >= 0 && !book.overran &&
+        now - book.run_begin_us > *book.max_runtime_us) {
+      book.overran = true;
+      order_kill(book);
+    }
+  }
+  if (!rows.empty()) (void)flush({});
+}
+
+void Controller::Impl::notice(std::string kind, std::string json) {
+  {
+    const std::lock_guard lock(seen_mutex);
+    notices.push_back({next_notice++, std::move(kind), std::move(json)});
+    if (notices.size() > kNoticesKept) notices.pop_front();
+  }
+  noticed.notify_all();
+}
+
+// --- asked from other threads
+
+Answer<Controller::Submitted> Controller::submit(const JobRequest& request,
+                                                 const std::string& owner) {
+  if (impl_->refuses_submissions)
+    return tl::unexpected(Refusal{503, "not accepted: the journal cannot be written now", ""});
+  Submission submission{request, owner, impl_->clock_us(), {}};
+  auto answer = submission.answer.get_future();
+  impl_->inbox->put(std::move(submission));
+  return answer.get();
+}
+
+Answer<void> Controller::cancel(JobNumber job, const std::string& who, const std::string& owner) {
+  return impl_->ask<Answer<void>>(
+      [this, job, who, owner] { return impl_->cancel(job, who, owner); });
+}
+
+Answer<Outcome> Controller::command(const Command& command, const std::string& who) {
+  return impl_->ask<Answer<Outcome>>(
+      [this, command, who] { return impl_->carry_out(command, who); });
+}
+
+TimeUs Controller::now_us() const { return impl_->clock_us(); }
+
+Counters Controller::counters() const {
+  const std::lock_guard lock(impl_->seen_mutex);
+  return impl_->counted;
+}
+
+std::vector<Notice> Controller::notices_after(std::uint64_t after, int wait_ms, bool& missed) {
+  std::unique_lock lock(impl_->seen_mutex);
+  if (after == 0) after = impl_->next_notice - 1;
+  impl_->noticed.wait_for(lock, std::chrono::milliseconds(wait_ms),
+                          [&] { return impl_->stopping || impl_->next_notice - 1 > after; });
+  missed = !impl_->notices.empty() && impl_->notices.front().number > after + 1;
+  const auto first = std::partition_point(impl_->notices.begin(), impl_->notices.end(),
+                                          [&](const Notice& n) { return n.number <= after; });
+  return {first, impl_->notices.end()};
+}
+
+std::uint64_t Controller::last_notice() const {
+  const std::lock_guard lock(impl_->seen_mutex);
+  return impl_->next_notice - 1;
+}
+
+}  // namespace smartmig

@@ -1,0 +1,264 @@
+// What operators ask for. Each is journalled with who asked before it takes effect.
+#include <bit>
+
+#include "base/text.h"
+#include "control/controller_impl.h"
+#include "control/reasons.h"
+
+namespace smartmig {
+namespace {
+
+Refusal refuse(int status, std::string error, std::string field = {}) {
+  return {status, std::move(error), std::move(field)};
+}
+
+}  // namespace
+
+Answer<GpuIndex> Controller::Impl::find_gpu(const std::string& id) const {
+  if (const auto found = gpu_by_uuid.find(id); found != gpu_by_uuid.end()) return found->second;
+  const auto index = parse_integer(id);
+  if (index && *index >= 0 && *index < static_cast<std::int64_t>(gpus.size()))
+    return static_cast<GpuIndex>(*index);
+  return tl::unexpected(
+      refuse(404,
+             fmt::format("found {}, expected a GPU's UUID or a number from 0 to {}", in_quotes(id),
+                         gpus.size() - 1),
+             "gpu"));
+}
+
+// Tells every job there that can stop to do so.
+void Controller::Impl::stop_all_on(GpuIndex index) {
+  for (auto& [number, book] : jobs) {
+    if (book.row.phase != JobPhase::kRunning || book.row.gpu != gpus[index].row.uuid) continue;
+    const auto job = model->index_of(number);
+    if (!job || !is_preemptible(model->state().job(*job)) ||
+        model->state().preemption() != Preemption::kCheckpoint)
+      continue;
+    Event event;
+    event.kind = Event::Kind::kSaving;
+    event.at_us = clock_us();
+    event.job = number;
+    record(event);
+  }
+}
+
+Answer<void> Controller::Impl::set_layout(GpuIndex index, SlotSet wanted, bool dry_run,
+                                          std::vector<std::string>& lines) {
+  const Board& board = model->fleet().board(index);
+  const GpuState& state = model->state().gpu(index);
+  const SlotSet pinned = model->state().slots_in_use(index) | model->foreign(index);
+  const SlotSet target = closest_placement(board, state.target, pinned, wanted);
+  if ((model->foreign(index) & ~target) != 0)
+    return tl::unexpected(refuse(
+        409, fmt::format("{} has slices that are not ours: adopt them first", fleet.gpus[index]),
+        "gpu"));
+  if (!state.up)
+    return tl::unexpected(refuse(
+        409, fmt::format("{} is {}: nothing is cut there", fleet.gpus[index], gpu_state(index)),
+        "gpu"));
+  if (target == state.target) {
+    lines.push_back(
+        fmt::format("{} has {} already", fleet.gpus[index], layout_name(board, target)));
+    return {};
+  }
+  lines.push_back(fmt::format("{} goes from {} to {}", fleet.gpus[index],
+                              layout_name(board, state.target), layout_name(board, target)));
+  if (dry_run) return {};
+  gpus[index].row.last_good = state.target;
+  rows.emplace_back(gpus[index].row);
+  Event event;
+  event.kind = Event::Kind::kLayout;
+  event.at_us = clock_us();
+  event.gpu = index;
+  event.slots = target;
+  record(event);
+  ++gpus[index].changes;
+  return {};
+}
+
+Answer<void> Controller::Impl::apply_plan(bool dry_run, std::vector<std::string>& lines) {
+  Model copy = *model;
+  const auto thaw = [&](Model& model_now) {
+    Event event;
+    event.kind = Event::Kind::kUnfreeze;
+    event.at_us = clock_us();
+    model_now.apply(event);
+  };
+  thaw(copy);
+  for (const std::string_view line :
+       split(reasons_text(copy.round(clock_us()), copy, gpu_names()), '\n')) {
+    if (!line.empty()) lines.emplace_back(line);
+  }
+  if (lines.empty()) lines.emplace_back("nothing is to be done now");
+  if (dry_run) return {};
+  Event event;
+  event.at_us = clock_us();
+  const bool frozen = model->frozen();
+  event.kind = Event::Kind::kUnfreeze;
+  record(event);
+  round(event.at_us);
+  if (!frozen) return {};
+  event.kind = Event::Kind::kFreeze;
+  record(event);
+  return {};
+}
+
+Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::string& who) {
+  using Kind = Command::Kind;
+  static constexpr std::string_view kNames[] = {"freeze",   "unfreeze", "recover", "cordon",
+                                                "drain",    "uncordon", "adopt",   "apply",
+                                                "rollback", "power cap"};
+  Outcome outcome;
+  GpuIndex gpu = 0;
+  const bool about_a_gpu = command.kind == Kind::kCordon || command.kind == Kind::kDrain ||
+                           command.kind == Kind::kUncordon || command.kind == Kind::kAdopt ||
+                           (command.kind == Kind::kRollback && !command.gpu.empty());
+  if (about_a_gpu) {
+    const auto found = find_gpu(command.gpu);
+    if (!found) return tl::unexpected(found.error());
+    gpu = *found;
+  }
+  const bool dry = command.dry_run;
+  const auto setting = [&](const char* name, const char* value) {
+    rows.emplace_back(std::pair<std::string, std::string>(name, value));
+  };
+  if (!trouble.empty() && !dry) return tl::unexpected(refuse(503, trouble));
+  if (!dry)
+    rows.emplace_back(AuditRow{next_event++, clock_us(), std::time(nullptr), who,
+                               fmt::format("{}{}{}", kNames[static_cast<std::size_t>(command.kind)],
+                                           command.gpu.empty() ? "" : " ", command.gpu)});
+  Event event;
+  event.at_us = clock_us();
+  switch (command.kind) {
+    case Kind::kFreeze:
+    case Kind::kUnfreeze: {
+      const bool freeze = command.kind == Kind::kFreeze;
+      if (!freeze && !recovered) {
+        rows.pop_back();
+        return tl::unexpected(
+            refuse(409, "the journal was damaged: look at the fleet, then say recover"));
+      }
+      outcome.lines.push_back(
+          freeze ? "nothing is cut, started or stopped from now on; what runs goes on"
+                 : "it decides again");
+      if (dry) break;
+      event.kind = freeze ? Event::Kind::kFreeze : Event::Kind::kUnfreeze;
+      record(event);
+      setting("frozen", freeze ? "yes" : "no");
+      break;
+    }
+    case Kind::kRecover: {
+      std::size_t foreign = 0, fenced = 0;
+      for (GpuIndex i = 0; i < gpus.size(); ++i) {
+        foreign += static_cast<std::size_t>(std::popcount(model->foreign(i)));
+        fenced += !gpus[i].row.fence.empty();
+        if (!dry && !gpus[i].row.fence.empty()) {
+          gpus[i].row.retry_us = clock_us();
+          order_read(i);
+        }
+      }
+      outcome.lines.push_back(
+          fmt::format("it decides again; {} slices stay foreign until they are adopted, {} fenced "
+                      "GPUs are tried anew",
+                      foreign, fenced));
+      if (dry) break;
+      recovered = true;
+      damage.clear();
+      setting("recovered", "yes");
+      setting("frozen", "no");
+      event.kind = Event::Kind::kUnfreeze;
+      record(event);
+      break;
+    }
+    case Kind::kCordon:
+    case Kind::kDrain:
+      outcome.lines.push_back(fmt::format(
+          "{} takes nothing new{}", fleet.gpus[gpu],
+          command.kind == Kind::kDrain ? "; jobs that can be stopped are saved and go elsewhere"
+                                       : "; what runs there goes on"));
+      if (dry) break;
+      gpus[gpu].row.cordoned = true;
+      gpus[gpu].row.draining = command.kind == Kind::kDrain;
+      rows.emplace_back(gpus[gpu].row);
+      apply_openness(gpu);
+      if (command.kind == Kind::kDrain) stop_all_on(gpu);
+      break;
+    case Kind::kUncordon:
+      outcome.lines.push_back(
+          fmt::format("{} takes jobs again{}", fleet.gpus[gpu],
+                      gpus[gpu].row.fence.empty() ? "" : "; its fence is tried now"));
+      if (dry) break;
+      gpus[gpu].row.cordoned = gpus[gpu].row.draining = false;
+      if (!gpus[gpu].row.fence.empty()) {
+        gpus[gpu].row.retry_us = clock_us();
+        order_read(gpu);
+      }
+      rows.emplace_back(gpus[gpu].row);
+      apply_openness(gpu);
+      break;
+    case Kind::kAdopt:
+      outcome.lines.push_back(
+          fmt::format("{} foreign slices of {} become ours where nothing runs on them",
+                      std::popcount(model->foreign(gpu)), fleet.gpus[gpu]));
+      if (dry) break;
+      gpus[gpu].adopts = true;
+      order_read(gpu);
+      break;
+    case Kind::kApply:
+      if (command.layouts.empty()) {
+        if (auto done = apply_plan(dry, outcome.lines); !done) return tl::unexpected(done.error());
+        break;
+      }
+      for (const auto& [id, layout] : command.layouts) {
+        const auto found = find_gpu(id);
+        if (!found) return tl::unexpected(found.error());
+        const auto set = parse_layout(model->fleet().board(*found), layout);
+        if (!set) return tl::unexpected(refuse(400, set.error().message, "layouts"));
+        if (auto done = set_layout(*found, *set, true, outcome.lines); !done)
+          return tl::unexpected(done.error());
+      }
+      if (dry) break;
+      outcome.lines.clear();
+      for (const auto& [id, layout] : command.layouts)
+        (void)set_layout(*find_gpu(id), *parse_layout(model->fleet().board(*find_gpu(id)), layout),
+                         false, outcome.lines);
+      break;
+    case Kind::kRollback: {
+      std::vector<GpuIndex> which = last_changed;
+      if (!command.gpu.empty()) which = {gpu};
+      if (which.empty()) outcome.lines.emplace_back("no layout has been changed since the start");
+      for (const GpuIndex index : which) {
+        const SlotSet good = gpus[index].row.last_good;
+        if (good == 0) {
+          outcome.lines.push_back(fmt::format("{}: no earlier layout is known", fleet.gpus[index]));
+        } else if (auto done = set_layout(index, good, dry, outcome.lines); !done) {
+          return tl::unexpected(done.error());
+        }
+      }
+      break;
+    }
+    case Kind::kPowerCap:
+      outcome.lines.push_back(
+          command.power_cap_w > 0
+              ? fmt::format(
+                    "nothing is started that would take the fleet over {:g} W; it draws {:.0f} W",
+                    command.power_cap_w, model->power_w())
+              : "there is no power cap");
+      if (dry) break;
+      event.kind = Event::Kind::kLimits;
+      event.limits = model->limits();
+      event.limits.power_cap_w = command.power_cap_w;
+      record(event);
+      setting("power cap", fmt::format("{}", command.power_cap_w).c_str());
+      break;
+  }
+  if (!dry) {
+    if (auto written = flush({}); !written)
+      return tl::unexpected(refuse(503, written.error().message));
+    notice("fleet",
+           fmt::format(R"({{"command":"{}"}})", kNames[static_cast<std::size_t>(command.kind)]));
+  }
+  return outcome;
+}
+
+}  // namespace smartmig

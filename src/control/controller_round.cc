@@ -1,0 +1,176 @@
+// Decisions: from the model's round to rows, and from durable rows to the workers.
+#include <nlohmann/json.hpp>
+
+#include "control/controller_impl.h"
+#include "control/reasons.h"
+#include "workload/catalogue.h"
+
+namespace smartmig {
+namespace {
+
+using nlohmann::json;
+
+// A job's own watts on boards measured job by job; 0 elsewhere.
+double own_watts(const Job& job, int size) {
+  if (job.profile == kNoProfile) return 0;
+  return Catalogue::shipped().profiles()[job.profile].watts[static_cast<std::size_t>(size)];
+}
+
+}  // namespace
+
+std::string Controller::Impl::slice_name(GpuIndex gpu, int slot) const {
+  const Board& board = model->fleet().board(gpu);
+  const Slot& place = board.slots[static_cast<std::size_t>(slot)];
+  return fmt::format("{}@{}", board.profiles[place.profile].name, place.start);
+}
+
+void Controller::Impl::round(TimeUs now) {
+  const std::int64_t begin_ns = monotonic_ns();
+  round_due = false;
+  last_round_ns = begin_ns;
+  Event event;
+  event.kind = Event::Kind::kRound;
+  event.at_us = std::max(now, model->now());
+  EventRow event_row = to_row(event);
+  event_row.number = next_event++;
+  const std::int64_t number = event_row.number;
+  rows.emplace_back(std::move(event_row));
+  const Round& decided = model->round(event.at_us);
+  if (decided.decided()) {
+    rows.emplace_back(DecisionRow{number, decided.at_us, decision_text(decided, *model),
+                                  reasons_text(decided, *model, gpu_names())});
+    remember_reasons(decided);
+    if (!decided.targets.empty()) last_changed.clear();
+    for (const auto& target : decided.targets) {
+      last_changed.push_back(target.gpu);
+      ++gpus[target.gpu].changes;
+      gpus[target.gpu].row.last_good = target.from;
+      rows.emplace_back(gpus[target.gpu].row);
+    }
+  }
+  for (const Order& next : decided.orders) order(next, decided.at_us);
+  for (const GpuIndex gpu : decided.closed) {
+    const GpuState& state = model->state().gpu(gpu);
+    close_intent(gpu,
+                 state.present == state.target ? "done" : "done so far: jobs on it must end first");
+    changed(gpu);
+  }
+  const bool acts = !calls.empty() || decided.decided();
+  const bool written = !acts || flush({}).has_value();
+  const double took_s = static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
+  {
+    const std::lock_guard lock(seen_mutex);
+    ++counted.rounds;
+    counted.decisions += decided.decided();
+    counted.starts += static_cast<std::int64_t>(decided.starts.size());
+    counted.stops += static_cast<std::int64_t>(decided.stops.size());
+    counted.layout_changes += static_cast<std::int64_t>(decided.targets.size());
+    counted.withheld_budget += decided.withheld_budget;
+    counted.withheld_no_gain += decided.withheld_no_gain;
+    counted.withheld_power += decided.withheld_power;
+    if (decided.decided()) {
+      counted.decide_ms_buckets.resize(std::size(kDecideBucketsMs) + 1);
+      std::size_t bucket = 0;
+      while (bucket < std::size(kDecideBucketsMs) && took_s * 1000 > kDecideBucketsMs[bucket])
+        ++bucket;
+      ++counted.decide_ms_buckets[bucket];
+      counted.decide_s_sum += took_s;
+    }
+  }
+  if (written && decided.decided())
+    notice("decision", json{{"number", number},
+                            {"at_s", to_s(decided.at_us)},
+                            {"starts", decided.starts.size()},
+                            {"stops", decided.stops.size()},
+                            {"changes", decided.targets.size()}}
+                           .dump());
+}
+
+// For `explain`: why each job that runs was started, and each GPU cut as it is.
+void Controller::Impl::remember_reasons(const Round& decided) {
+  for (const auto& start : decided.starts)
+    start_reasons[model->number_of(start.job)] = why_started(*model, start);
+  for (const auto& target : decided.targets)
+    change_reasons[target.gpu] = why_changed(*model, decided, target);
+}
+
+// Enters an order in the books and lines up the call that carries it out.
+void Controller::Impl::order(const Order& next, TimeUs at_us) {
+  GpuBook& gpu = gpus[next.gpu];
+  CallDone done;
+  done.gpu = next.gpu;
+  done.slot = next.slot;
+  if (next.kind == Order::Kind::kCreate || next.kind == Order::Kind::kDestroy) {
+    const bool create = next.kind == Order::Kind::kCreate;
+    if (!gpu.intent) {
+      gpu.intent.emplace();
+      gpu.intent->number = next_intent++;
+      gpu.intent->gpu = gpu.row.uuid;
+      gpu.intent->base = model->change_base(next.gpu);
+      gpu.intent->opened_us = at_us;
+    }
+    gpu.intent->target = model->state().gpu(next.gpu).target;
+    gpu.intent->step = fmt::format("{} {}", create ? "create" : "destroy", next.slot);
+    rows.emplace_back(*gpu.intent);
+    done.kind = CallDone::Kind::kStep;
+    done.create = create;
+    calls.emplace_back(next.gpu, [driver = driver, done, known = gpu.slices, at_us]() mutable {
+      done.outcome = done.create ? make_slice(*driver, done.gpu, done.slot, known, at_us)
+                                 : destroy_slice(*driver, done.gpu, done.slot, known, at_us);
+      return done;
+    });
+    return changed(next.gpu);
+  }
+  JobBook& book = jobs.at(model->number_of(next.job));
+  const JobState& state = model->state().job_state(next.job);
+  const SliceState& slice = model->state().slice(
+      model->fleet().slice_at(next.gpu, model->fleet().board(next.gpu).slots[next.slot].start));
+  done.job = book.row.number;
+  if (next.kind == Order::Kind::kStop) {
+    book.row.phase = JobPhase::kSaving;
+    book.save_due_us = next.expected_us;
+    done.kind = CallDone::Kind::kStop;
+    calls.emplace_back(next.gpu, [driver = driver, done, at_us,
+                                  run = run_name(book.row.number, book.row.attempt)]() mutable {
+      done.outcome = stop_run(*driver, done.gpu, run, true, at_us);
+      return done;
+    });
+  } else {
+    ++book.row.attempt;
+    book.row.phase = JobPhase::kStarting;
+    book.row.gpu = gpu.row.uuid;
+    book.row.slice = gpu.slices.at(next.slot);
+    if (book.row.start_us < 0) book.row.start_us = at_us;
+    book.run_begin_us = slice.begin_us;
+    const Job& job = model->state().job(next.job);
+    const Costs& costs = model->state().costs();
+    RunOrder run;
+    run.run = run_name(book.row.number, book.row.attempt);
+    run.slice_uuid = book.row.slice;
+    run.full_us = State::whole_us(model->fleet().full_us(job, slice.kind));
+    run.left = state.left;
+    run.restore_us = slice.begin_us - at_us;
+    run.checkpoint_us = costs.checkpoint_us(job);
+    run.watts = own_watts(job, model->fleet().kinds()[slice.kind].size);
+    done.kind = CallDone::Kind::kStart;
+    done.attempt = book.row.attempt;
+    calls.emplace_back(next.gpu, [driver = driver, done, run, at_us]() mutable {
+      done.outcome = start_run(*driver, done.gpu, run, at_us);
+      return done;
+    });
+  }
+  rows.emplace_back(book.row);
+  changed(book);
+}
+
+// Hands out the calls whose rows are durable.
+void Controller::Impl::dispatch() {
+  if (calls.empty()) return;
+  if (!rows.empty() && !flush({})) return;
+  for (auto& [gpu, work] : calls) {
+    lanes->add(gpu, [inbox = inbox, work = std::move(work)] { inbox->put(work()); });
+  }
+  calls.clear();
+}
+
+}  // namespace smartmig

@@ -1,0 +1,244 @@
+// What can be seen of the controller.
+#include <algorithm>
+#include <bit>
+#include <queue>
+
+#include "control/controller_impl.h"
+#include "control/reasons.h"
+
+namespace smartmig {
+namespace {
+
+constexpr std::int64_t kLookLastsNs =
+    100'000'000;  // Of a large fleet; small ones are looked at anew.
+constexpr std::size_t kSmallFleet = 256;
+
+}  // namespace
+
+std::string_view Controller::Impl::gpu_state(GpuIndex index) const {
+  const GpuBook& gpu = gpus[index];
+  if (gpu.lost) return "lost";
+  if (!gpu.row.fence.empty()) return "fenced";
+  if (gpu.row.draining) return "draining";
+  if (gpu.row.cordoned) return "cordoned";
+  return "up";
+}
+
+GpuView Controller::Impl::look_at(GpuIndex index) const {
+  const GpuBook& book = gpus[index];
+  const State& state = model->state();
+  const GpuState& gpu = state.gpu(index);
+  const Board& board = model->fleet().board(index);
+  GpuView view;
+  view.index = index;
+  view.uuid = book.row.uuid;
+  view.board = board.name;
+  view.layout = layout_name(board, gpu.present);
+  view.target = layout_name(board, gpu.target);
+  view.state = gpu_state(index);
+  view.trouble = book.row.fence;
+  view.retry_us = book.row.retry_us;
+  view.power_w = state.power().watts_at(index, model->now());
+  view.changes = book.changes;
+  for (SlotSet rest = gpu.present; rest; rest &= rest - 1) {
+    const int slot = std::countr_zero(rest);
+    const Slot& place = board.slots[static_cast<std::size_t>(slot)];
+    const Profile& profile = board.profiles[place.profile];
+    const SliceState& there = state.slice(model->fleet().slice_at(index, place.start));
+    SliceView slice;
+    if (const auto known = book.slices.find(static_cast<std::uint8_t>(slot));
+        known != book.slices.end())
+      slice.uuid = known->second;
+    slice.profile = profile.name;
+    slice.slot = static_cast<std::uint8_t>(slot);
+    slice.start = place.start;
+    slice.width = place.width;
+    slice.compute = static_cast<std::uint8_t>(profile.compute_slices);
+    if (there.phase == SlicePhase::kCreating) slice.state = "creating";
+    if (there.phase == SlicePhase::kDestroying) slice.state = "destroying";
+    if (model->foreign(index) >> slot & 1) slice.state = "foreign";
+    if (there.phase == SlicePhase::kReady && there.job != kNone &&
+        model->number_of(there.job) != 0) {
+      slice.job = model->number_of(there.job);
+      const auto job = jobs.find(slice.job);
+      if (job != jobs.end()) {
+        slice.since_us = job->second.run_begin_us;
+        if (job->second.will_not_stop) slice.state = "fenced";
+      }
+      slice.expected_end_us = there.end_us;
+    }
+    view.slices.push_back(std::move(slice));
+  }
+  std::sort(view.slices.begin(), view.slices.end(),
+            [](const SliceView& a, const SliceView& b) { return a.start < b.start; });
+  return view;
+}
+
+void Controller::Impl::summarise(FleetView& view) const {
+  view.now_us = clock_us();
+  view.fleet = options.setup.fleet;
+  view.policy = options.setup.policy;
+  view.speed = fleet.clock.speed;
+  view.frozen = model->frozen();
+  view.recovered = recovered;
+  view.trouble = trouble.empty() ? damage : trouble;
+  view.power_w = model->power_w();
+  view.power_cap_w = model->limits().power_cap_w;
+  view.energy_j = model->state().power().energy_j(std::max(view.now_us, model->now()));
+  view.queued = view.running = view.late_queued = 0;
+  for (const auto& [number, book] : jobs) {
+    const bool queued = book.row.phase == JobPhase::kQueued;
+    view.queued += queued;
+    view.running += !queued;
+    view.late_queued += queued && book.row.deadline_us < view.now_us;
+  }
+}
+
+std::shared_ptr<const FleetView> Controller::Impl::look() {
+  const std::int64_t now_ns = monotonic_ns();
+  if (last_look && gpus.size() > kSmallFleet && now_ns - last_look_ns < kLookLastsNs)
+    return last_look;
+  auto view = std::make_shared<FleetView>();
+  summarise(*view);
+  view->gpus.reserve(gpus.size());
+  for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) view->gpus.push_back(look_at(gpu));
+  last_look = view;
+  last_look_ns = monotonic_ns();
+  return view;
+}
+
+FleetView Controller::fleet() const {
+  return *impl_->ask<std::shared_ptr<const FleetView>>([this] { return impl_->look(); });
+}
+
+FleetView Controller::summary() const {
+  return impl_->ask<FleetView>([this] {
+    FleetView view;
+    impl_->summarise(view);
+    return view;
+  });
+}
+
+std::optional<GpuView> Controller::gpu(const std::string& id) const {
+  return impl_->ask<std::optional<GpuView>>([this, id]() -> std::optional<GpuView> {
+    const auto gpu = impl_->find_gpu(id);
+    if (!gpu) return std::nullopt;
+    return impl_->look_at(*gpu);
+  });
+}
+
+bool Controller::ready() const {
+  return impl_->ask<bool>([this] { return impl_->recovered && impl_->trouble.empty(); });
+}
+
+Answer<Plan> Controller::plan(const std::string& policy) {
+  // The copy is made by the loop's thread, the decision here.
+  auto copy =
+      impl_->ask<std::shared_ptr<Model>>([this] { return std::make_shared<Model>(*impl_->model); });
+  if (!policy.empty()) {
+    if (auto switched = copy->switch_policy(policy); !switched)
+      return tl::unexpected(Refusal{400, switched.error().message, "policy"});
+  }
+  Event event;
+  event.kind = Event::Kind::kUnfreeze;
+  event.at_us = impl_->clock_us();
+  copy->apply(event);
+  const Round& round = copy->round(event.at_us);
+  return describe(round, *copy, impl_->gpu_names());
+}
+
+std::vector<Controller::Expectation> Controller::expectations(std::size_t most) const {
+  auto copy = impl_->ask<std::shared_ptr<const Model>>(
+      [this] { return std::make_shared<const Model>(*impl_->model); });
+  const State& state = copy->state();
+  // Jobs in the order of their deadlines, each on the slice that is free first of those that it
+  // runs on, with layouts as they are.
+  struct Free {
+    TimeUs at_us;
+    KindIndex kind;
+    bool operator>(const Free& other) const { return at_us > other.at_us; }
+  };
+  std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
+  for (SliceId id = 0; id < copy->fleet().slice_count(); ++id) {
+    const SliceState& slice = state.slice(id);
+    if (slice.phase != SlicePhase::kReady || !state.gpu(copy->fleet().gpu_of(id)).up) continue;
+    free.push({slice.job == kNone ? state.now() : slice.end_us, slice.kind});
+  }
+  std::vector<std::pair<TimeUs, JobIndex>> queue;
+  for (const State::Group& group : state.groups()) {
+    for (auto at = group.queue.begin(); !group.queue.at_end(at); group.queue.advance(at)) {
+      const JobIndex job = group.queue.at(at).job;
+      queue.emplace_back(state.job_state(job).deadline_us, job);
+    }
+  }
+  std::sort(queue.begin(), queue.end());
+  if (queue.size() > most) queue.resize(most);
+  std::vector<Expectation> found;
+  std::vector<Free> passed;
+  for (const auto& [deadline_us, job] : queue) {
+    const KindSet kinds = state.groups()[state.job_state(job).group].kinds;
+    passed.clear();
+    while (!free.empty() && !(kinds >> free.top().kind & 1)) {
+      passed.push_back(free.top());
+      free.pop();
+    }
+    if (!free.empty()) {
+      const Free slice = free.top();
+      free.pop();
+      Expectation expected;
+      expected.job = copy->number_of(job);
+      expected.start_us = std::max(slice.at_us, state.now());
+      expected.end_us = expected.start_us + Seen(state, job).remaining_us(slice.kind);
+      expected.late_us = std::max<TimeUs>(0, expected.end_us - deadline_us);
+      free.push({expected.end_us, slice.kind});
+      found.push_back(expected);
+    }
+    for (const Free& slice : passed) free.push(slice);
+  }
+  return found;
+}
+
+Answer<std::vector<std::string>> Controller::explain_job(JobNumber job) {
+  return impl_->ask<Answer<std::vector<std::string>>>(
+      [this, job]() -> Answer<std::vector<std::string>> {
+        const auto found = impl_->jobs.find(job);
+        if (found == impl_->jobs.end())
+          return tl::unexpected(Refusal{404, fmt::format("job {} is not in the system", job), ""});
+        const JobRow& row = found->second.row;
+        std::vector<std::string> lines;
+        const auto index = impl_->model->index_of(job);
+        if (row.phase == JobPhase::kQueued) {
+          lines = why_it_waits(*impl_->model, *index);
+        } else {
+          const auto reason = impl_->start_reasons.find(job);
+          lines.push_back(
+              fmt::format("it is {} on {} of {}", to_string(row.phase), row.slice, row.gpu));
+          if (reason != impl_->start_reasons.end()) lines.push_back(reason->second);
+        }
+        if (!row.note.empty()) lines.push_back(row.note);
+        return lines;
+      });
+}
+
+Answer<std::vector<std::string>> Controller::explain_gpu(const std::string& id) {
+  return impl_->ask<Answer<std::vector<std::string>>>([this,
+                                                       id]() -> Answer<std::vector<std::string>> {
+    const auto gpu = impl_->find_gpu(id);
+    if (!gpu) return tl::unexpected(gpu.error());
+    const GpuView view = impl_->look_at(*gpu);
+    std::vector<std::string> lines;
+    lines.push_back(fmt::format("{} is {}, cut into {}", view.uuid, view.state, view.layout));
+    if (view.target != view.layout)
+      lines.push_back(fmt::format("it is on its way to {}", view.target));
+    if (!view.trouble.empty()) lines.push_back(view.trouble);
+    if (view.retry_us >= 0)
+      lines.push_back(
+          fmt::format("it is tried again in {}",
+                      in_words(std::max<TimeUs>(0, view.retry_us - impl_->clock_us()))));
+    if (const auto reason = impl_->change_reasons.find(*gpu); reason != impl_->change_reasons.end())
+      lines.push_back("its last change: " + reason->second);
+    return lines;
+  });
+}
+
+}  // namespace smartmig

@@ -1,0 +1,131 @@
+// How a journal is opened, and what can be wrong with it.
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "control/journal_impl.h"
+#include "control/journal_log.h"
+#include "control/journal_schema.h"
+#include "control/journal_verify.h"
+
+namespace smartmig {
+namespace {
+
+namespace fs = std::filesystem;
+using OpenError = Journal::OpenError;
+using Trouble = Journal::Trouble;
+using Opened = tl::expected<void, OpenError>;
+
+tl::unexpected<OpenError> refuse(Trouble trouble, std::string_view message) {
+  return tl::unexpected(OpenError{trouble, std::string(message)});
+}
+tl::unexpected<OpenError> refuse_journal(Trouble trouble, std::string_view message) {
+  return refuse(trouble, fmt::format("{}: {}", kJournalName, message));
+}
+tl::unexpected<OpenError> refuse_code(sqlite3* db, int code) {
+  return refuse_journal(is_damage(code) ? Trouble::kDamaged : Trouble::kUnusable,
+                        sqlite_trouble(db, code));
+}
+
+// Before SQLite sees it: opening replays the log, and what SQLite takes for its end is gone.
+Opened check_files(const std::string& path) {
+  const std::string log = log_path(path);
+  std::error_code error;
+  const auto size = fs::file_size(log, error);
+  if (error || size == 0) return {};
+  if (!fs::exists(path, error)) {
+    return refuse_journal(Trouble::kDamaged, "is missing, but its log journal.db-wal is there");
+  }
+  std::ifstream in(log, std::ios::binary);
+  std::string bytes(size, '\0');
+  if (!in.read(bytes.data(), static_cast<std::streamsize>(size))) {
+    return refuse(Trouble::kUnusable, "journal.db-wal: cannot be read");
+  }
+  if (const std::string damage = log_damage(bytes); !damage.empty()) {
+    return refuse(Trouble::kDamaged, "journal.db-wal: " + damage);
+  }
+  return {};
+}
+
+Opened configure(sqlite3* db) {
+  sqlite3_busy_timeout(db, kBusyMs);
+  // No page leaves memory before its transaction is committed, so the log holds nothing of one that
+  // was rolled back. What was freed in the log's file beyond the usual size is given back.
+  const std::string sql = fmt::format(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;"
+      "PRAGMA journal_size_limit = {}; PRAGMA cache_spill = OFF; PRAGMA cell_size_check = ON;",
+      std::int64_t{kLogPages} * 4096);
+  if (const int code = execute(db, sql.c_str()); code != SQLITE_OK) return refuse_code(db, code);
+  Statement mode(db, "PRAGMA journal_mode");
+  if (mode.step() != SQLITE_ROW || mode.text(0) != "wal") {
+    return refuse_journal(Trouble::kUnusable, "its folder does not allow a write-ahead log");
+  }
+  return {};
+}
+
+Opened bring_up_to_date(sqlite3* db) {
+  const auto schema = schema_of(db);
+  if (!schema) return refuse_journal(Trouble::kDamaged, schema.error().message);
+  if (*schema > Journal::kSchema) {
+    return refuse(Trouble::kNewer,
+                  fmt::format("{} was written by a newer smartmig (schema {}, this program knows "
+                              "{}): use that program, or restore a backup",
+                              kJournalName, *schema, Journal::kSchema));
+  }
+  if (*schema == Journal::kSchema) return {};
+  const auto done = migrate(db, migrations(), *schema, Journal::kSchema);
+  if (!done) return refuse_journal(Trouble::kUnusable, done.error().message);
+  return {};
+}
+
+// Structure, tables, rows; makes the tables in an empty file.
+Opened check_contents(sqlite3* db) {
+  if (const auto structure = check_structure(db); !structure) {
+    return refuse_journal(Trouble::kDamaged, structure.error().message);
+  }
+  if (contents_of(db) == Contents::kNothing) {
+    const int code = create_tables(db);
+    if (code != SQLITE_OK) return refuse_code(db, code);
+    return {};
+  }
+  if (const auto current = bring_up_to_date(db); !current) return current;
+  Result<void> good = check_tables(db);
+  if (good) good = check_rows(db);
+  if (!good) return refuse_journal(Trouble::kDamaged, good.error().message);
+  return {};
+}
+
+// A file of which SQLite can only read pages is found out here, not at the first submission.
+Opened check_writable(sqlite3* db) {
+  int code = execute(db, "BEGIN IMMEDIATE");
+  if (code == SQLITE_OK) code = execute(db, "ROLLBACK");
+  if (code != SQLITE_OK) return refuse_code(db, code);
+  return {};
+}
+
+}  // namespace
+
+tl::expected<Journal, Journal::OpenError> Journal::open(const std::string& dir) {
+  if (const auto made = make_state_folder(dir); !made) {
+    return refuse(Trouble::kUnusable, made.error().message);
+  }
+  auto lock = FolderLock::take(dir);
+  if (!lock) return refuse(Trouble::kUnusable, lock.error().message);
+  const std::string path = journal_path(dir);
+  if (const auto files = check_files(path); !files) return tl::unexpected(files.error());
+  if (const auto made = make_private_file(path); !made) {
+    return refuse(Trouble::kUnusable, made.error().message);
+  }
+  Database db;
+  const int code = open_database(path, SQLITE_OPEN_READWRITE, db);
+  if (code != SQLITE_OK) return refuse_code(db.get(), code);
+  for (const auto step : {configure, check_contents, check_writable}) {
+    if (const auto good = step(db.get()); !good) return tl::unexpected(good.error());
+  }
+  auto impl = std::make_unique<Impl>(std::move(*lock), std::move(db));
+  // Each session has a log of its own, in which every transaction but the last was synced.
+  impl->log_untidy = !impl->checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
+  return Journal(std::move(impl));
+}
+
+}  // namespace smartmig

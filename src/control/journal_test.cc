@@ -1,0 +1,342 @@
+#include "control/journal.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+
+#include "control/journal_schema.h"
+#include "control/journal_test_rows.h"
+
+namespace smartmig {
+namespace {
+
+namespace fs = std::filesystem;
+
+void must_commit(Journal& journal) {
+  const auto done = journal.commit();
+  ASSERT_TRUE(done.has_value()) << done.error().message;
+}
+
+JournalState must_load(Journal& journal) {
+  auto state = journal.load();
+  if (!state) ADD_FAILURE() << state.error().message;
+  return std::move(state.value());
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat info {};
+  EXPECT_EQ(::stat(path.c_str(), &info), 0) << path;
+  return info.st_mode & 0777;
+}
+
+TEST(Journal, NamesPhasesBothWays) {
+  for (int i = 0; i < 7; ++i) {
+    EXPECT_EQ(job_phase(to_string(static_cast<JobPhase>(i))), static_cast<JobPhase>(i));
+  }
+  EXPECT_EQ(to_string(JobPhase::kQueued), "queued");
+  EXPECT_EQ(to_string(JobPhase::kCancelled), "cancelled");
+  EXPECT_EQ(job_phase("lost"), std::nullopt);
+}
+
+TEST(Journal, StartsEmptyAndForItsOwnerAlone) {
+  const TestFolder folder;
+  const mode_t before = ::umask(0);
+  Journal journal = must_open(folder.path("a/b/"));
+  ::umask(before);
+  const JournalState state = must_load(journal);
+  EXPECT_TRUE(state.jobs.empty() && state.slices.empty() && state.intents.empty());
+  EXPECT_EQ(state.next_job, 1);
+  EXPECT_EQ(state.next_intent, 1);
+  EXPECT_EQ(state.next_event, 1);
+  EXPECT_EQ(state.next_audit, 1);
+  EXPECT_EQ(journal.setting("none"), "");
+  EXPECT_EQ(mode_of(folder.path("a/b")), 0700u);
+  EXPECT_EQ(mode_of(folder.path("a/b/journal.db")), 0600u);
+  EXPECT_EQ(mode_of(folder.path("a/b/journal.db-wal")), 0600u);
+}
+
+TEST(Journal, LoadsWhatIsNotFinished) {
+  const TestFolder folder;
+  Random random(1, "journal");
+  JobRow queued = random_job(random, 3);
+  queued.phase = JobPhase::kSaving;
+  JobRow done = random_job(random, 4);
+  done.phase = JobPhase::kDone;
+  IntentRow open = random_intent(random, 7);
+  open.closed_us = -1;
+  IntentRow closed = random_intent(random, 8);
+  closed.closed_us = 0;
+  {
+    Journal journal = must_open(folder.path());
+    journal.begin();
+    journal.put(queued);
+    journal.put(done);
+    journal.put(open);
+    journal.put(closed);
+    journal.put(random_slice(random, 1));
+    journal.put(random_slice(random, 2));
+    journal.forget_slice("MIG-1");
+    journal.put(random_gpu(random, 5));
+    journal.put(random_event(random, 11));
+    journal.put(random_audit(random, 2));
+    journal.set_setting("policy", "smartmig");
+    must_commit(journal);
+  }
+  Journal journal = must_open(folder.path());
+  const JournalState state = must_load(journal);
+  EXPECT_EQ(state.jobs, std::vector{queued});
+  EXPECT_EQ(state.intents, std::vector{open});
+  ASSERT_EQ(state.slices.size(), 1u);
+  EXPECT_EQ(state.slices[0].uuid, "MIG-2");
+  EXPECT_EQ(state.gpus.size(), 1u);
+  EXPECT_EQ(state.next_job, 5);
+  EXPECT_EQ(state.next_intent, 9);
+  EXPECT_EQ(state.next_event, 12);
+  EXPECT_EQ(state.next_audit, 3);
+  EXPECT_EQ(journal.setting("policy"), "smartmig");
+}
+
+TEST(Journal, TakesExtremeValues) {
+  const TestFolder folder;
+  JobRow job;
+  job.number = INT64_MAX - 1;
+  job.body = std::string("a\0b\xff'\"", 6);
+  job.submit_us = INT64_MIN;
+  job.deadline_us = kNever;
+  job.left = -0.0;
+  job.attempt = -1;
+  IntentRow intent;
+  intent.number = 1;
+  intent.base = ~SlotSet{0};
+  intent.target = SlotSet{1} << 63;
+  {
+    Journal journal = must_open(folder.path());
+    journal.begin();
+    journal.put(job);
+    journal.put(intent);
+    must_commit(journal);
+  }
+  Journal journal = must_open(folder.path());
+  EXPECT_EQ(must_load(journal).jobs, std::vector{job});
+  EXPECT_EQ(must_load(journal).intents, std::vector{intent});
+}
+
+TEST(Journal, UndoesATransactionWithAnErrorInIt) {
+  const TestFolder folder;
+  Journal journal = must_open(folder.path());
+  JobRow job;
+  job.number = 1;
+  job.owner = "alice";
+  job.key = "k";
+  journal.begin();
+  journal.put(job);
+  must_commit(journal);
+  // The same key again, under another number.
+  job.number = 2;
+  journal.begin();
+  journal.set_setting("a", "b");
+  journal.put(job);
+  journal.set_setting("c", "d");
+  const auto done = journal.commit();
+  ASSERT_FALSE(done.has_value());
+  EXPECT_EQ(done.error().message,
+            "journal.db: jobs: UNIQUE constraint failed: jobs.owner, jobs.key");
+  EXPECT_EQ(journal.setting("a"), "");
+  EXPECT_EQ(must_load(journal).next_job, 2);
+  // Another owner may use it, and no key at all is no key in common.
+  job.owner = "bob";
+  journal.begin();
+  journal.put(job);
+  for (std::int64_t number : {3, 4}) {
+    job.number = number;
+    job.key.clear();
+    journal.put(job);
+  }
+  must_commit(journal);
+  EXPECT_EQ(must_load(journal).next_job, 5);
+}
+
+TEST(Journal, TrimsWhatIsOldAndFinishedAndGivesNoNumberTwice) {
+  const TestFolder folder;
+  {
+    Journal journal = must_open(folder.path());
+    journal.begin();
+    for (std::int64_t number = 1; number <= 10; ++number) {
+      const TimeUs time = 100 * number;
+      JobRow job;
+      job.number = number;
+      job.phase = number == 1 ? JobPhase::kRunning : JobPhase::kFailed;
+      job.end_us = number == 1 ? -1 : time;
+      journal.put(job);
+      IntentRow intent;
+      intent.number = number;
+      intent.closed_us = number == 2 ? -1 : time;
+      journal.put(intent);
+      journal.put(EventRow{number, time, "", ""});
+      journal.put(DecisionRow{number, time, "", ""});
+      journal.put(AuditRow{number, time, 0, "", ""});
+    }
+    must_commit(journal);
+    EXPECT_EQ(journal.trim(501, 4, 2), true);
+    EXPECT_EQ(journal.trim(501, 4, 2), true);
+    EXPECT_EQ(journal.trim(501, 4, 2), false);
+    auto reader = JournalReader::open(folder.path());
+    ASSERT_TRUE(reader.has_value());
+    EXPECT_EQ(reader->jobs(std::nullopt, 0, 99)->size(), 6u);  // 1 runs, 6 to 10 are too young.
+    EXPECT_EQ(reader->intents("", 0, 99)->size(), 6u);         // 2 is open.
+    EXPECT_EQ(reader->decisions(0, 99)->size(), 5u);
+    EXPECT_EQ(reader->audit(0, 99)->size(), 5u);
+    std::vector<std::int64_t> events;
+    ASSERT_TRUE(reader->each_event(0, [&](const EventRow& event) {
+      events.push_back(event.number);
+      return true;
+    }));
+    EXPECT_EQ(events, (std::vector<std::int64_t>{4, 5, 6, 7, 8, 9, 10}));
+
+    JobRow last;
+    last.number = 1;
+    last.phase = JobPhase::kDone;
+    last.end_us = 1;
+    IntentRow closed;
+    closed.number = 2;
+    closed.closed_us = 1;
+    journal.begin();
+    journal.put(last);
+    journal.put(closed);
+    must_commit(journal);
+    EXPECT_EQ(journal.trim(kNever, kNever, 100), false);
+    EXPECT_TRUE(reader->jobs(std::nullopt, 0, 99)->empty());
+  }
+  Journal journal = must_open(folder.path());
+  const JournalState state = must_load(journal);
+  EXPECT_EQ(state.next_job, 11);
+  EXPECT_EQ(state.next_intent, 11);
+  EXPECT_EQ(state.next_event, 11);
+  EXPECT_EQ(state.next_audit, 11);
+}
+
+TEST(Journal, RefusesASecondWriterAndNamesTheFirst) {
+  const TestFolder folder;
+  std::optional<Journal> first = must_open(folder.path());
+  const auto second = Journal::open(folder.path());
+  ASSERT_FALSE(second.has_value());
+  EXPECT_EQ(second.error().trouble, Journal::Trouble::kUnusable);
+  EXPECT_EQ(second.error().message,
+            fmt::format("{}: is in use by process {}: two controllers cannot share a state folder",
+                        folder.path(), ::getpid()));
+  EXPECT_FALSE(Journal::set_aside(folder.path()).has_value());
+  first.reset();
+  EXPECT_TRUE(Journal::open(folder.path()).has_value());
+}
+
+TEST(Journal, KeepsItsLogSmall) {
+  const TestFolder folder;
+  Journal journal = must_open(folder.path());
+  std::uintmax_t largest = 0;
+  for (int i = 1; i <= 300; ++i) {
+    journal.begin();
+    journal.put(EventRow{i, 0, "", std::string(100'000, 'x')});
+    must_commit(journal);
+    largest = std::max(largest, fs::file_size(folder.path() + "/journal.db-wal"));
+  }
+  EXPECT_GT(fs::file_size(folder.path() + "/journal.db"), 20u << 20);
+  EXPECT_LT(largest, 10u << 20);
+}
+
+TEST(Journal, BacksItselfUpWhole) {
+  const TestFolder folder;
+  Random random(2, "journal");
+  JobRow job = random_job(random, 1);
+  job.phase = JobPhase::kQueued;
+  {
+    Journal journal = must_open(folder.path());
+    journal.begin();
+    journal.put(job);
+    must_commit(journal);
+    fs::create_directory(folder.path("copy"));
+    std::ofstream(folder.path("copy/journal.db")) << "an older one";
+    const auto copied = journal.back_up(folder.path("copy/journal.db"));
+    ASSERT_TRUE(copied.has_value()) << copied.error().message;
+    EXPECT_EQ(mode_of(folder.path("copy/journal.db")), 0600u);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path("copy")), fs::directory_iterator()),
+              1);
+    EXPECT_FALSE(journal.back_up(folder.path("state/journal.db")).has_value());
+    EXPECT_FALSE(journal.back_up(folder.path("absent/journal.db")).has_value());
+    EXPECT_EQ(must_load(journal).jobs, std::vector{job});
+  }
+  Journal copy = must_open(folder.path("copy"));
+  EXPECT_EQ(must_load(copy).jobs, std::vector{job});
+}
+
+// Files may not grow beyond a size that leaves no room for the next commit; as root and as anybody.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t bytes) : handler_(std::signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(::getrlimit(RLIMIT_FSIZE, &before_), 0);
+    const rlimit small{bytes, before_.rlim_max};
+    EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  }
+  ~SmallDisk() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+
+ private:
+  void (*handler_)(int);
+  rlimit before_{};
+};
+
+TEST(Journal, LosesNothingOnAFullDiskAndGoesOnWhenThereIsRoom) {
+  const TestFolder folder;
+  const std::string big(300'000, 'x');
+  const auto submit = [](Journal& journal, std::int64_t number, const std::string& body) {
+    JobRow job;
+    job.number = number;
+    job.body = body;
+    journal.begin();
+    journal.put(EventRow{number, 0, "submit", body});
+    journal.put(job);
+    return journal.commit();
+  };
+  {
+    Journal journal = must_open(folder.path());
+    ASSERT_TRUE(submit(journal, 1, "small"));
+    {
+      const SmallDisk full(200'000);
+      for (std::int64_t number : {2, 3}) {
+        const auto done = submit(journal, number, big);
+        ASSERT_FALSE(done.has_value());
+        EXPECT_EQ(done.error().message, "journal.db: the disk is full");
+      }
+      ASSERT_TRUE(submit(journal, 4, "small"));  // There is room for it.
+    }
+    ASSERT_TRUE(submit(journal, 5, big));
+  }
+  Journal journal = must_open(folder.path());
+  std::vector<std::int64_t> jobs;
+  for (const JobRow& job : must_load(journal).jobs) jobs.push_back(job.number);
+  EXPECT_EQ(jobs, (std::vector<std::int64_t>{1, 4, 5}));
+}
+
+TEST(Journal, SaysThatAFullDiskHoldsNoNewJournal) {
+  const TestFolder folder;
+  fs::create_directory(folder.path());
+  {
+    const SmallDisk full(0);
+    const auto journal = Journal::open(folder.path());
+    ASSERT_FALSE(journal.has_value());
+    EXPECT_EQ(journal.error().trouble, Journal::Trouble::kUnusable);
+    EXPECT_EQ(journal.error().message, "journal.db: the disk is full");
+  }
+  EXPECT_TRUE(Journal::open(folder.path()).has_value());
+}
+
+}  // namespace
+}  // namespace smartmig

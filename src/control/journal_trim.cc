@@ -1,0 +1,79 @@
+// What is old and finished goes; its numbers are not given again.
+#include <algorithm>
+
+#include "base/text.h"
+#include "control/journal_impl.h"
+#include "control/journal_schema.h"
+
+namespace smartmig {
+namespace {
+
+struct Trim {
+  std::string_view table;
+  // The numbers of rows that may go, oldest first, at most ?2; ?1 is the time, or the number, that
+  // they must be from before.
+  std::string_view candidates;
+};
+
+// Rows of decisions and audit are in order of time: the first that is younger ends the search.
+constexpr Trim kByTime[] = {
+    {"jobs", "SELECT number FROM jobs WHERE phase >= 4 AND end_us < ?1 ORDER BY end_us LIMIT ?2"},
+    {"intents",
+     "SELECT number FROM intents WHERE closed_us >= 0 AND closed_us < ?1 ORDER BY closed_us "
+     "LIMIT ?2"},
+    {"decisions",
+     "SELECT number FROM (SELECT number, at_us FROM decisions ORDER BY number LIMIT ?2) WHERE "
+     "at_us < ?1"},
+    {"audit",
+     "SELECT number FROM (SELECT number, at_us FROM audit ORDER BY number LIMIT ?2) WHERE at_us < "
+     "?1"},
+};
+constexpr Trim kEvents = {"events",
+                          "SELECT number FROM events WHERE number < ?1 ORDER BY number LIMIT ?2"};
+
+}  // namespace
+
+Result<std::int64_t> next_number(sqlite3* db, std::string_view table) {
+  Statement by_name(db, setting_sql());
+  const auto kept = read_setting(by_name, std::string(kNextSetting).append(table));
+  if (!kept) return pass_on(kept);
+  Statement highest(db, fmt::format("SELECT max(number) FROM {}", table));
+  const int code = highest.step();
+  if (code != SQLITE_ROW) return fail("{}: {}", table, sqlite_trouble(db, code));
+  // max() of an empty table is NULL, which reads as 0.
+  return std::max(highest.integer(0) + 1, parse_integer(*kept).value_or(1));
+}
+
+Result<bool> Journal::trim(TimeUs before_us, std::int64_t first_event, int rows) {
+  SM_CHECK(rows > 0);
+  sqlite3* db = impl_->db.get();
+  bool more = false;
+  begin();
+  const auto trim_table = [&](const Trim& trim, std::int64_t before) {
+    if (!impl_->failure.empty()) return;
+    const auto next = next_number(db, trim.table);
+    if (!next) {
+      impl_->failure = fmt::format("{}: {}", kJournalName, next.error().message);
+      return;
+    }
+    Statement remove(
+        db, fmt::format("DELETE FROM {} WHERE number IN ({})", trim.table, trim.candidates));
+    remove.bind(1, before);
+    remove.bind(2, std::int64_t{rows});
+    impl_->note(remove.run(), trim.table);
+    if (!impl_->failure.empty() || sqlite3_changes(db) == 0) return;
+    impl_->put(impl_->put_setting,
+               SettingRow{std::string(kNextSetting).append(trim.table), std::to_string(*next)});
+    Statement left(db, trim.candidates);
+    left.bind(1, before);
+    left.bind(2, std::int64_t{1});
+    more = more || left.step() == SQLITE_ROW;
+  };
+  for (const Trim& trim : kByTime) trim_table(trim, before_us);
+  trim_table(kEvents, first_event);
+  const auto done = commit();
+  if (!done) return pass_on(done);
+  return more;
+}
+
+}  // namespace smartmig

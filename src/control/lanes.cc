@@ -1,0 +1,103 @@
+#include "control/lanes.h"
+
+#include <time.h>
+
+namespace smartmig {
+
+std::int64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+Lanes::Lanes(int threads) : shared_(std::make_shared<Shared>()) {
+  shared_->wanted = threads;
+  const std::lock_guard lock(shared_->mutex);
+  for (int i = 0; i < threads; ++i) add_thread(shared_);
+}
+
+// The mutex is held.
+void Lanes::add_thread(const std::shared_ptr<Shared>& shared) {
+  ++shared->threads;
+  std::thread([shared] { serve(shared); }).detach();
+}
+
+Lanes::~Lanes() {
+  std::unique_lock lock(shared_->mutex);
+  shared_->stopping = true;
+  shared_->work.notify_all();
+  shared_->work.wait(lock, [this] { return shared_->threads == 0; });
+}
+
+void Lanes::add(std::uint32_t lane, Task task) {
+  const std::lock_guard lock(shared_->mutex);
+  Lane& there = shared_->lanes[lane];
+  there.waiting.push_back(std::move(task));
+  if (there.running || there.waiting.size() > 1) return;
+  shared_->runnable.push_back(lane);
+  shared_->work.notify_one();
+}
+
+void Lanes::serve(const std::shared_ptr<Shared>& shared) {
+  std::unique_lock lock(shared->mutex);
+  while (true) {
+    shared->work.wait(lock, [&] { return shared->stopping || !shared->runnable.empty(); });
+    if (shared->stopping) break;
+    const std::uint32_t number = shared->runnable.front();
+    shared->runnable.pop_front();
+    Task task;
+    {
+      Lane& lane = shared->lanes[number];
+      task = std::move(lane.waiting.front());
+      lane.waiting.pop_front();
+      lane.running = true;
+      lane.begin_ns = monotonic_ns();
+    }
+    lock.unlock();
+    task();
+    task = nullptr;
+    lock.lock();
+    Lane& lane = shared->lanes[number];
+    const bool was_given_up = lane.given_up;
+    lane.running = lane.given_up = false;
+    if (lane.waiting.empty()) {
+      shared->lanes.erase(number);
+    } else {
+      shared->runnable.push_back(number);
+      shared->work.notify_one();
+    }
+    if (was_given_up) return;  // Another thread has taken this one's place; it is not counted.
+  }
+  --shared->threads;
+  shared->work.notify_all();
+}
+
+std::vector<std::uint32_t> Lanes::give_up(std::int64_t now_ns, std::int64_t limit_ns) {
+  std::vector<std::uint32_t> found;
+  const std::lock_guard lock(shared_->mutex);
+  for (auto& [number, lane] : shared_->lanes) {
+    if (!lane.running || lane.given_up || now_ns - lane.begin_ns <= limit_ns) continue;
+    lane.given_up = true;
+    --shared_->threads;
+    add_thread(shared_);
+    found.push_back(number);
+  }
+  return found;
+}
+
+std::int64_t Lanes::oldest_begin_ns() const {
+  const std::lock_guard lock(shared_->mutex);
+  std::int64_t oldest = 0;
+  for (const auto& [number, lane] : shared_->lanes) {
+    if (!lane.running || lane.given_up) continue;
+    if (oldest == 0 || lane.begin_ns < oldest) oldest = lane.begin_ns;
+  }
+  return oldest;
+}
+
+bool Lanes::idle(std::uint32_t lane) const {
+  const std::lock_guard lock(shared_->mutex);
+  return !shared_->lanes.contains(lane);
+}
+
+}  // namespace smartmig

@@ -1,0 +1,194 @@
+#include "control/reasons.h"
+
+#include <algorithm>
+#include <bit>
+#include <nlohmann/json.hpp>
+
+#include "fleet/view.h"
+
+namespace smartmig {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostLines = 300;
+
+const Profile& profile_of(const Fleet& fleet, GpuIndex gpu, int slot) {
+  const Board& board = fleet.board(gpu);
+  return board.profiles[board.slots[static_cast<std::size_t>(slot)].profile];
+}
+
+// "on time with 20 s to spare" or "3 min late"
+std::string punctuality(TimeUs end_us, TimeUs deadline_us) {
+  if (end_us <= deadline_us)
+    return fmt::format("on time with {} to spare", in_words(deadline_us - end_us));
+  return fmt::format("{} late", in_words(end_us - deadline_us));
+}
+
+std::string why_stopped(const Model& model, const Round& round, JobIndex job) {
+  const State& state = model.state();
+  const JobState& its = state.job_state(job);
+  std::string text = fmt::format("has {:.0f} % of its work left", 100 * its.saved_left);
+  if (its.slice == kNone) return text;
+  const GpuIndex gpu = model.fleet().gpu_of(its.slice);
+  for (const auto& start : round.starts) {
+    if (start.gpu != gpu) continue;
+    text += fmt::format(
+        " and makes room for job {}, whose deadline is {}", model.number_of(start.job),
+        state.job_state(start.job).deadline_us >= state.now()
+            ? "in " + in_words(state.job_state(start.job).deadline_us - state.now())
+            : "past by " + in_words(state.now() - state.job_state(start.job).deadline_us));
+    break;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string in_words(TimeUs time_us) {
+  const TimeUs seconds = (time_us + kSecondUs / 2) / kSecondUs;
+  if (seconds < 60) return fmt::format("{} s", seconds);
+  if (seconds < 3600)
+    return seconds % 60 ? fmt::format("{} min {} s", seconds / 60, seconds % 60)
+                        : fmt::format("{} min", seconds / 60);
+  const TimeUs minutes = seconds / 60;
+  if (minutes < 24 * 60) return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+  return fmt::format("{} d {} h", minutes / 60 / 24, minutes / 60 % 24);
+}
+
+std::string decision_text(const Round& round, const Model& model) {
+  json stops = json::array(), targets = json::array(), starts = json::array();
+  for (const JobIndex job : round.stops) stops.push_back(model.number_of(job));
+  for (const auto& target : round.targets) targets.push_back({target.gpu, target.from, target.to});
+  for (const auto& start : round.starts)
+    starts.push_back({model.number_of(start.job), start.gpu, start.slot});
+  return json{
+      {"stops", std::move(stops)}, {"targets", std::move(targets)}, {"starts", std::move(starts)}}
+      .dump();
+}
+
+std::string why_started(const Model& model, const Round::Placed& placed) {
+  const State& state = model.state();
+  const Fleet& fleet = model.fleet();
+  const Seen job(state, placed.job);
+  const KindIndex kind = fleet.kind_of_slot(placed.gpu, placed.slot);
+  const TimeUs deadline_us = state.job_state(placed.job).deadline_us;
+  const bool waits = state.job_state(placed.job).status == JobStatus::kPending;
+  std::string text = fmt::format("takes {} there, {}", in_words(job.remaining_us(kind)),
+                                 punctuality(state.now() + job.remaining_us(kind), deadline_us));
+  if (waits) text += ", once the slice is there";
+  // What a size more or less would have meant.
+  const KindSet kinds = fleet.kinds_for(state.job(placed.job));
+  int smaller = -1, larger = -1;
+  for (KindSet rest = kinds; rest; rest &= rest - 1) {
+    const int other = std::countr_zero(rest);
+    const SliceKind& there = fleet.kinds()[static_cast<std::size_t>(other)];
+    if (there.board != fleet.kinds()[kind].board || !there.base) continue;
+    if (there.compute < fleet.kinds()[kind].compute) smaller = other;
+    if (there.compute > fleet.kinds()[kind].compute && larger < 0) larger = other;
+  }
+  const auto alternative = [&](int other) {
+    return fmt::format("{}g would take {}, {}",
+                       fleet.kinds()[static_cast<std::size_t>(other)].compute,
+                       in_words(job.remaining_us(other)),
+                       punctuality(state.now() + job.remaining_us(other), deadline_us));
+  };
+  if (smaller >= 0) text += "; " + alternative(smaller);
+  if (larger >= 0) text += "; " + alternative(larger);
+  return text;
+}
+
+std::string why_changed(const Model& model, const Round& round, const Round::Target& target) {
+  const Board& board = model.fleet().board(target.gpu);
+  int placed = 0;
+  const SlotSet fresh = target.to & ~target.from;
+  for (const auto& start : round.starts)
+    placed += start.gpu == target.gpu && (fresh >> start.slot & 1);
+  const Transition steps = transition(board, target.from, target.to);
+  std::string text = fmt::format("{} step{}, {} of its slices stay", steps.steps.size(),
+                                 steps.steps.size() == 1 ? "" : "s", slice_count(steps.survivors));
+  if (placed > 0) text += fmt::format("; {} of this decision's jobs run on the new ones", placed);
+  text += fmt::format("; {} jobs wait, {} run", model.state().ready_count(),
+                      model.state().running().size());
+  return text;
+}
+
+Plan describe(const Round& round, const Model& model, const std::vector<std::string>& names) {
+  Plan plan;
+  plan.at_us = round.at_us;
+  plan.policy = model.setup().policy;
+  for (const JobIndex job : round.stops) {
+    const SliceId slice = model.state().job_state(job).slice;
+    plan.stops.push_back({model.number_of(job),
+                          slice == kNone ? "" : names[model.fleet().gpu_of(slice)],
+                          why_stopped(model, round, job)});
+  }
+  for (const auto& target : round.targets) {
+    const Board& board = model.fleet().board(target.gpu);
+    plan.changes.push_back({names[target.gpu], layout_name(board, target.from),
+                            layout_name(board, target.to), why_changed(model, round, target)});
+  }
+  for (const auto& start : round.starts)
+    plan.starts.push_back({model.number_of(start.job), names[start.gpu],
+                           profile_of(model.fleet(), start.gpu, start.slot).name, start.slot,
+                           why_started(model, start)});
+  return plan;
+}
+
+std::string reasons_text(const Round& round, const Model& model,
+                         const std::vector<std::string>& names) {
+  std::string text;
+  std::size_t lines = 0;
+  const auto add = [&](std::string line) {
+    if (lines++ < kMostLines) text += line + '\n';
+  };
+  for (const JobIndex job : round.stops) {
+    if (lines >= kMostLines) break;
+    add(fmt::format("job {} stops: it {}", model.number_of(job), why_stopped(model, round, job)));
+  }
+  for (const auto& target : round.targets) {
+    if (lines >= kMostLines) break;
+    const Board& board = model.fleet().board(target.gpu);
+    add(fmt::format("{} goes from {} to {}: {}", names[target.gpu], layout_name(board, target.from),
+                    layout_name(board, target.to), why_changed(model, round, target)));
+  }
+  for (const auto& start : round.starts) {
+    if (lines >= kMostLines) break;
+    add(fmt::format("job {} gets {} of {}: {}", model.number_of(start.job),
+                    profile_of(model.fleet(), start.gpu, start.slot).name, names[start.gpu],
+                    why_started(model, start)));
+  }
+  const std::size_t all = round.stops.size() + round.targets.size() + round.starts.size();
+  if (all > kMostLines) text += fmt::format("and {} more\n", all - kMostLines);
+  return text;
+}
+
+std::vector<std::string> why_it_waits(const Model& model, JobIndex job) {
+  const State& state = model.state();
+  const JobState& its = state.job_state(job);
+  std::vector<std::string> lines;
+  const KindSet kinds = model.fleet().kinds_for(state.job(job));
+  if (kinds == 0) {
+    lines.push_back("no slice of this fleet has the memory and a speed for it: it will never run");
+    return lines;
+  }
+  if (its.status == JobStatus::kPending)
+    lines.push_back("it has been given a slice that is still being made or left");
+  if (model.frozen()) lines.push_back("the controller is frozen: nothing is started");
+  const auto& queue = state.groups()[its.group].queue;
+  std::size_t ahead = 0;
+  for (auto at = queue.begin(); !queue.at_end(at) && queue.at(at).job != job; queue.advance(at))
+    ++ahead;
+  lines.push_back(fmt::format("{} of the {} ready jobs that run on the same slices are before it",
+                              ahead, queue.size()));
+  lines.push_back(
+      state.free().kinds() & kinds
+          ? "a slice it runs on is free: the policy keeps it for others or waits for a better one"
+          : "no slice it runs on is free");
+  const TimeUs slack = its.deadline_us - state.now();
+  lines.push_back(slack >= 0 ? "its deadline is in " + in_words(slack)
+                             : "its deadline has passed " + in_words(-slack) + " ago");
+  return lines;
+}
+
+}  // namespace smartmig
