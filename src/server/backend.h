@@ -34,6 +34,7 @@ class Backend {
   virtual Answer<std::vector<std::string>> explain_job(JobNumber job) = 0;
   virtual Answer<std::vector<std::string>> explain_gpu(const std::string& id) = 0;
 
+  // As the controller's, but 0 stands for the beginning and not for now.
   virtual std::vector<Notice> notices_after(std::uint64_t after, int wait_ms, bool& missed) = 0;
   virtual std::uint64_t last_notice() const = 0;
 

@@ -1,5 +1,7 @@
 #include "server/connection.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <poll.h>
@@ -123,6 +125,11 @@ std::size_t Connection::read_some(std::string& out, std::size_t most, Clock::tim
     }
     if (wanted == 0 || !wait(wanted, deadline)) return 0;
   }
+}
+
+void Connection::acknowledge() {
+  const int on = 1;
+  setsockopt(socket_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
 bool Connection::write_all(std::string_view bytes, Clock::time_point deadline) {

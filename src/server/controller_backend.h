@@ -31,9 +31,7 @@ class ControllerBackend : public Backend {
   }
   Answer<std::vector<std::string>> explain_job(JobNumber job) override;
   Answer<std::vector<std::string>> explain_gpu(const std::string& id) override;
-  std::vector<Notice> notices_after(std::uint64_t after, int wait_ms, bool& missed) override {
-    return controller_.notices_after(after, wait_ms, missed);
-  }
+  std::vector<Notice> notices_after(std::uint64_t after, int wait_ms, bool& missed) override;
   std::uint64_t last_notice() const override { return controller_.last_notice(); }
 
   Result<std::optional<JobRow>> job(JobNumber number) override;

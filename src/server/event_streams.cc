@@ -92,15 +92,11 @@ void EventStreams::take_in(std::vector<Stream>& arrived) {
 
 // What happened since the notice that the client saw last.
 void EventStreams::catch_up(Stream& stream) {
-  if (stream.seen == 0 || stream.seen == position_) {
-    stream.seen = std::max(stream.seen, position_);
-    return;
-  }
   // A number of an earlier controller: whatever it had since is not known here.
   bool missed = stream.seen > backend_.last_notice();
   if (missed) {
     stream.seen = position_;
-  } else {
+  } else if (stream.seen < position_) {
     for (const Notice& notice : backend_.notices_after(stream.seen, 0, missed)) {
       append_event(notice, stream.pending);
       stream.seen = notice.number;
@@ -113,6 +109,8 @@ void EventStreams::publish() {
   bool missed = false;
   const auto notices = backend_.notices_after(position_, kWaitMs, missed);
   if (notices.empty() && !missed) return;
+  // What is missed is given up, so that it is told once.
+  const std::uint64_t reached = notices.empty() ? backend_.last_notice() : notices.back().number;
   // One text for all who are up to date, which is nearly everybody.
   std::string text(missed ? kMissed : std::string_view());
   for (const Notice& notice : notices) append_event(notice, text);
@@ -123,10 +121,10 @@ void EventStreams::publish() {
       for (const Notice& notice : notices)
         if (notice.number > stream.seen) append_event(notice, stream.pending);
     }
-    if (!notices.empty()) stream.seen = std::max(stream.seen, notices.back().number);
+    stream.seen = std::max(stream.seen, reached);
     if (stream.pending.size() > limits_.pending_bytes) stream.ended = true;
   }
-  if (!notices.empty()) position_ = notices.back().number;
+  position_ = reached;
 }
 
 void EventStreams::beat(Clock::time_point now) {

@@ -39,8 +39,8 @@ class EventStreams {
   // Keeps a place for a stream; false: all are taken. add() or cancel() follows.
   bool reserve();
   void cancel();
-  // The head of the answer has been written. `after`: the last notice that the client has; 0: none,
-  // it gets what is new from now on.
+  // The head of the answer has been written. `after`: the last notice that the client has, or that
+  // there was when it asked.
   void add(std::unique_ptr<Connection> connection, std::uint64_t after);
   // Ends those that are open; clients come back by themselves, and are asked again who they are.
   void close_all();

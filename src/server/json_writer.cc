@@ -1,6 +1,7 @@
 #include "server/json_writer.h"
 
-#include <cstdlib>
+#include <charconv>
+#include <cmath>
 
 namespace smartmig {
 namespace {
@@ -31,6 +32,13 @@ bool is_plain(char c) { return c >= 0x20 && c != '"' && c != '\\' && c != 0x7f; 
 
 }  // namespace
 
+void JsonWriter::key(std::string_view name) {
+  comma();
+  out_ += '"';
+  out_ += name;
+  out_ += "\":";
+}
+
 void JsonWriter::write_text(std::string_view text) {
   out_ += '"';
   for (std::size_t i = 0; i < text.size();) {
@@ -55,6 +63,11 @@ void JsonWriter::write_text(std::string_view text) {
     }
   }
   out_ += '"';
+}
+
+void JsonWriter::write_integer(std::int64_t number) {
+  char digits[24];
+  out_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
 }
 
 // The shortest text that reads back as the same number; JSON has no infinity.

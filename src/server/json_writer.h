@@ -12,8 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -73,13 +71,7 @@ class JsonWriter {
     if (!first_) out_ += ',';
     first_ = false;
   }
-  // Names are ours and need no escape.
-  void key(std::string_view name) {
-    comma();
-    out_ += '"';
-    out_ += name;
-    out_ += "\":";
-  }
+  void key(std::string_view name);  // Names are ours and need no escape.
   void open(char bracket) {
     comma();
     open_after_key(bracket);
@@ -98,15 +90,14 @@ class JsonWriter {
     if constexpr (std::same_as<T, bool>) {
       out_ += what ? "true" : "false";
     } else if constexpr (std::integral<T>) {
-      char digits[24];
-      const auto end = std::to_chars(digits, digits + sizeof digits, what).ptr;
-      out_.append(digits, end);
+      write_integer(static_cast<std::int64_t>(what));
     } else if constexpr (std::floating_point<T>) {
       write_number(what);
     } else {
       write_text(what);
     }
   }
+  void write_integer(std::int64_t number);
   void write_number(double number);
   void write_seconds(TimeUs us);
   // Bytes that are not UTF-8 become '?', so that a reader never fails on what a driver said.

@@ -132,6 +132,7 @@ bool Server::read_body(Connection& connection, std::string& buffer, HttpRequest&
   if (request.expects_continue && buffer.size() < request.content_length &&
       !connection.write_all("HTTP/1.1 100 Continue\r\n\r\n", deadline))
     return false;
+  if (buffer.size() < request.content_length) connection.acknowledge();
   while (buffer.size() < request.content_length) {
     if (connection.read_some(buffer, request.content_length - buffer.size(), deadline) > 0)
       continue;
