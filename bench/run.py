@@ -147,6 +147,14 @@ def report_rows(program, times, quick):
         return rows
 
 
+def server_rows(build, times):
+    """Pages of the live interface through a socket; the slowest call of each run."""
+    results = repeated(times, os.path.join(build, "bench_server"), "10000", "20")
+    return [(f"`{page}` of 10,000 GPUs, {results[0][key]['bytes'] / 1e6:.1f} MB, the slowest of 20 calls, ms",
+             spread([r[key]["most_ms"] for r in results]), "under 100", None)
+            for page, key in (("/api/v1/fleet", "fleet"), ("/metrics", "metrics"))]
+
+
 def main():
     build = sys.argv[1]
     quick = "--quick" in sys.argv
@@ -197,6 +205,7 @@ def main():
     for rows_of in (environment_rows, training_rows, decision_rows):
         rows += rows_of(build, times, quick)
 
+    rows += server_rows(build, times)
     rows += report_rows(program, times, quick)
 
     print("# Measured speed and memory\n")

@@ -1,9 +1,9 @@
-# smartmig_embed(TARGET DIRS...): compiles the data files, styles and scripts of DIRS into TARGET, so that the program
+# smartmig_embed(TARGET DIRS...): compiles the data files, pages, styles and scripts of DIRS into TARGET, so that the program
 # finds them wherever it is installed. base/shipped.h reads them by name, without the folder.
 function(smartmig_embed target)
   set(files "")
   foreach(dir ${ARGN})
-    foreach(ending json safetensors css js)
+    foreach(ending json safetensors css js html)
       file(GLOB found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.${ending})
       list(APPEND files ${found})
     endforeach()

@@ -1,0 +1,16 @@
+// The bodies of requests that command the controller. Empty text stands for {}; a field that is not
+// known is refused.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "control/controller.h"
+
+namespace smartmig {
+
+// apply: {"layouts": {"GPU": "4-2-1"}}, rollback: {"gpu": "GPU"}, power-cap: {"watts": 2000}; all
+// of them but watts optional, and the others' bodies are {}. `gpu` comes from the path.
+Answer<Command> parse_command(Command::Kind kind, std::string_view gpu, std::string_view body);
+
+}  // namespace smartmig

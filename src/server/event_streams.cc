@@ -1,0 +1,165 @@
+#include "server/event_streams.h"
+
+#include <poll.h>
+
+#include <algorithm>
+
+namespace smartmig {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBatch = 50ms;
+constexpr int kWaitMs = 200;  // For a notice; what else there is to do waits as long.
+constexpr std::string_view kMissed = "event: missed\ndata: {\"kind\":\"missed\"}\n\n";
+constexpr std::string_view kBeat = ": alive\n\n";
+
+}  // namespace
+
+void append_event(const Notice& notice, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "id: {}\nevent: {}\ndata: {}\n\n", notice.number,
+                 notice.kind, notice.json);
+}
+
+EventStreams::EventStreams(Backend& backend, const Limits& limits)
+    : backend_(backend), limits_(limits), thread_([this] { run(); }) {}
+
+EventStreams::~EventStreams() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_all();
+  thread_.join();
+}
+
+bool EventStreams::reserve() {
+  if (count_.fetch_add(1) < limits_.streams) return true;
+  cancel();
+  return false;
+}
+
+void EventStreams::cancel() { count_.fetch_sub(1); }
+
+void EventStreams::add(std::unique_ptr<Connection> connection, std::uint64_t after) {
+  {
+    const std::lock_guard lock(mutex_);
+    arrived_.push_back({std::move(connection), after, "", Clock::now() + limits_.heartbeat});
+  }
+  changed_.notify_all();
+}
+
+void EventStreams::close_all() {
+  const std::lock_guard lock(mutex_);
+  close_all_ = true;
+}
+
+void EventStreams::run() {
+  while (wait_for_streams()) {
+    const auto begin = Clock::now();
+    publish();
+    beat(Clock::now());
+    flush();
+    drop_ended();
+    pace(begin);
+  }
+}
+
+// Without a listener nothing is fetched: an idle server does nothing. False: it is to stop.
+bool EventStreams::wait_for_streams() {
+  std::vector<Stream> arrived;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopping_ || !arrived_.empty() || !streams_.empty(); });
+    if (stopping_) return false;
+    arrived.swap(arrived_);
+    if (close_all_) {
+      close_all_ = false;
+      for (Stream& stream : streams_) stream.ended = true;
+    }
+  }
+  take_in(arrived);
+  return true;
+}
+
+void EventStreams::take_in(std::vector<Stream>& arrived) {
+  if (streams_.empty()) position_ = backend_.last_notice();
+  for (Stream& stream : arrived) {
+    catch_up(stream);
+    streams_.push_back(std::move(stream));
+  }
+}
+
+// What happened since the notice that the client saw last.
+void EventStreams::catch_up(Stream& stream) {
+  // A number of an earlier controller: whatever it had since is not known here.
+  bool missed = stream.seen > backend_.last_notice();
+  if (missed) {
+    stream.seen = position_;
+  } else if (stream.seen < position_) {
+    for (const Notice& notice : backend_.notices_after(stream.seen, 0, missed)) {
+      append_event(notice, stream.pending);
+      stream.seen = notice.number;
+    }
+  }
+  if (missed) stream.pending.insert(0, kMissed);
+}
+
+void EventStreams::publish() {
+  bool missed = false;
+  const auto notices = backend_.notices_after(position_, kWaitMs, missed);
+  if (notices.empty() && !missed) return;
+  // What is missed is given up, so that it is told once.
+  const std::uint64_t reached = notices.empty() ? backend_.last_notice() : notices.back().number;
+  // One text for all who are up to date, which is nearly everybody.
+  std::string text(missed ? kMissed : std::string_view());
+  for (const Notice& notice : notices) append_event(notice, text);
+  for (Stream& stream : streams_) {
+    if (stream.seen <= position_) {
+      stream.pending += text;
+    } else {
+      for (const Notice& notice : notices)
+        if (notice.number > stream.seen) append_event(notice, stream.pending);
+    }
+    stream.seen = std::max(stream.seen, reached);
+    if (stream.pending.size() > limits_.pending_bytes) stream.ended = true;
+  }
+  position_ = reached;
+}
+
+void EventStreams::beat(Clock::time_point now) {
+  for (Stream& stream : streams_) {
+    if (now < stream.next_beat) continue;
+    if (stream.pending.empty()) stream.pending += kBeat;
+    stream.next_beat = now + limits_.heartbeat;
+  }
+}
+
+void EventStreams::flush() {
+  for (Stream& stream : streams_) {
+    if (stream.ended || stream.pending.empty()) continue;
+    const auto written = stream.connection->write_some(stream.pending);
+    stream.pending.erase(0, written.bytes);
+    stream.ended = stream.ended || written.broken;
+  }
+}
+
+void EventStreams::drop_ended() {
+  std::vector<pollfd> items;
+  items.reserve(streams_.size());
+  for (const Stream& stream : streams_)
+    items.push_back({stream.connection->socket(), POLLRDHUP, 0});
+  if (poll(items.data(), items.size(), 0) > 0) {
+    for (std::size_t i = 0; i < items.size(); ++i)
+      if (items[i].revents != 0) streams_[i].ended = true;
+  }
+  const auto gone = std::erase_if(streams_, [](const Stream& stream) { return stream.ended; });
+  count_.fetch_sub(static_cast<int>(gone));
+}
+
+void EventStreams::pace(Clock::time_point since) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, since + kBatch, [&] { return stopping_; });
+}
+
+}  // namespace smartmig

@@ -1,0 +1,82 @@
+// The live events to all who listen. One thread fetches notices and writes them to every stream
+// without ever waiting for one; a client that does not keep up is dropped when its share of memory
+// is full, and comes back with the number it has seen (Last-Event-ID). Notices of a twentieth of a
+// second go out together: a thousand submissions a second to two hundred listeners are then four
+// thousand writes, not two hundred thousand.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "server/backend.h"
+#include "server/connection.h"
+
+namespace smartmig {
+
+// "id: 7\nevent: job\ndata: {...}\n\n"
+void append_event(const Notice& notice, std::string& out);
+
+class EventStreams {
+ public:
+  struct Limits {
+    int streams = 512;
+    std::size_t pending_bytes = 1 << 20;  // Of one stream.
+    std::chrono::milliseconds heartbeat{15'000};
+  };
+
+  EventStreams(Backend& backend, const Limits& limits);
+  ~EventStreams();
+
+  // Keeps a place for a stream; false: all are taken. add() or cancel() follows.
+  bool reserve();
+  void cancel();
+  // The head of the answer has been written. `after`: the last notice that the client has, or that
+  // there was when it asked.
+  void add(std::unique_ptr<Connection> connection, std::uint64_t after);
+  // Ends those that are open; clients come back by themselves, and are asked again who they are.
+  void close_all();
+  int count() const { return count_; }
+
+ private:
+  using Clock = Connection::Clock;
+  struct Stream {
+    std::unique_ptr<Connection> connection;
+    std::uint64_t seen = 0;  // Notices up to this one are in `pending` or sent.
+    std::string pending;
+    Clock::time_point next_beat;
+    bool ended = false;
+  };
+  void run();
+  bool wait_for_streams();
+  void take_in(std::vector<Stream>& arrived);
+  void catch_up(Stream& stream);
+  void publish();
+  void beat(Clock::time_point now);
+  void flush();
+  void drop_ended();
+  void pace(Clock::time_point since);
+
+  Backend& backend_;
+  const Limits limits_;
+  std::vector<Stream> streams_;  // Of the thread alone, like the next.
+  std::uint64_t position_ = 0;   // The last notice that was published.
+  std::atomic<int> count_{0};    // Reserved places.
+
+  std::mutex mutex_;  // Guards all below.
+  std::condition_variable changed_;
+  std::vector<Stream> arrived_;
+  bool close_all_ = false;
+  bool stopping_ = false;
+  std::thread thread_;
+};
+
+}  // namespace smartmig

@@ -1,0 +1,256 @@
+#include "server/server.h"
+
+#include <arpa/inet.h>
+
+#include <exception>
+
+namespace smartmig {
+namespace {
+
+// One client of IPv6 has a whole /64 of addresses.
+std::string rate_key(const std::string& address) {
+  in6_addr bits{};
+  if (inet_pton(AF_INET6, address.c_str(), &bits) != 1) return address;
+  return fmt::format("{:02x}", fmt::join(bits.s6_addr, bits.s6_addr + 8, ""));
+}
+
+HttpResponse with_header(HttpResponse response, std::string name, std::string value) {
+  response.headers.emplace_back(std::move(name), std::move(value));
+  return response;
+}
+
+HttpResponse no_route(const HttpRequest& request, const std::string& allowed) {
+  if (allowed.empty())
+    return refusal_response({404, fmt::format("nothing is at {}", request.path), ""});
+  const Refusal refusal{405, fmt::format("expected {} at {}", allowed, request.path), ""};
+  return with_header(refusal_response(refusal), "Allow", allowed);
+}
+
+}  // namespace
+
+Result<void> check_options(const ServerOptions& options) {
+  if (options.tls_certificate_file.empty() != options.tls_key_file.empty())
+    return fail("TLS needs both --tls-cert FILE and --tls-key FILE");
+  if (options.simulated && is_loopback_name(options.address)) return {};
+  std::string missing;
+  if (options.tls_certificate_file.empty()) missing = "--tls-cert FILE --tls-key FILE";
+  if (options.token_file.empty()) missing += missing.empty() ? "--tokens FILE" : " --tokens FILE";
+  if (missing.empty()) return {};
+  return fail("{} needs TLS and tokens: add {}",
+              options.simulated ? fmt::format("{}, which is no loopback address,", options.address)
+                                : std::string("a fleet that is not simulated"),
+              missing);
+}
+
+Server::Server(ServerOptions options, Backend& backend)
+    : options_(std::move(options)), backend_(backend), rate_(options_.requests_per_s) {}
+
+Server::~Server() { stop(); }
+
+Result<void> Server::start() {
+  if (auto good = check_options(options_); !good) return pass_on(good);
+  const bool tls = !options_.tls_certificate_file.empty();
+  auto gate = Gate::open({options_.address, options_.host_names, options_.token_file, tls});
+  if (!gate) return pass_on(gate);
+  std::shared_ptr<TlsContext> context;
+  if (tls) {
+    auto loaded = TlsContext::load(options_.tls_certificate_file, options_.tls_key_file);
+    if (!loaded) return pass_on(loaded);
+    context = std::move(*loaded);
+  }
+  auto listener = Listener::open(options_.address, options_.port, options_.connections, context);
+  if (!listener) return pass_on(listener);
+  gate_ = std::move(*gate);
+  events_ = std::make_unique<EventStreams>(backend_, options_.events);
+  listener_ = std::move(*listener);
+  listener_->start([this](Connection& connection) { return serve(connection); });
+  return {};
+}
+
+void Server::stop() {
+  if (listener_) listener_->stop();
+  events_.reset();
+}
+
+void Server::reload_tokens() {
+  if (auto done = gate_->reload(); !done) {
+    options_.log(fmt::format("tokens stay as they were: {}", done.error().message));
+    return;
+  }
+  if (!gate_->asks_for_tokens()) return;
+  events_->close_all();
+  options_.log(fmt::format("tokens read again from {}", options_.token_file));
+}
+
+Listener::Handover Server::serve(Connection& connection) {
+  if (!connection.handshake(Clock::now() + options_.read)) return {};
+  std::string buffer;
+  while (auto request = read_request(connection, buffer)) {
+    const auto begin = Clock::now();
+    const Handled handled = handle(*request, connection.peer());
+    log(*request, handled, begin);
+    if (handled.events_after) return open_stream(connection, *handled.events_after);
+    const bool keep = request->keep_alive && !listener_->stopping();
+    if (!send(connection, handled.response, keep)) return {};
+    if (!keep) {
+      connection.finish();
+      return {};
+    }
+  }
+  return {};
+}
+
+// Until the empty line that ends the head; `head_size` counts it in.
+bool Server::read_head(Connection& connection, std::string& buffer, std::size_t& head_size) {
+  auto deadline = Clock::now() + options_.idle;
+  bool begun = false;
+  for (std::size_t searched = 0;;) {
+    // A client may end its last request with one line too many.
+    if (!begun && buffer.starts_with("\r\n")) buffer.erase(0, 2);
+    if (!begun && !buffer.empty()) {
+      begun = true;
+      deadline = Clock::now() + options_.read;
+    }
+    const auto end = buffer.find("\r\n\r\n", searched);
+    head_size = end + 4;
+    if (end != std::string::npos && head_size <= kMaxHeadBytes) return true;
+    if (buffer.size() > kMaxHeadBytes) {
+      refuse(connection,
+             {431, fmt::format("a request's head may have {} bytes", kMaxHeadBytes), ""});
+      return false;
+    }
+    searched = buffer.size() < 3 ? 0 : buffer.size() - 3;
+    if (connection.read_some(buffer, kMaxHeadBytes, deadline) > 0) continue;
+    if (begun && Clock::now() >= deadline)
+      refuse(connection, {408, "the request did not come to its end in time", ""});
+    return false;
+  }
+}
+
+bool Server::read_body(Connection& connection, std::string& buffer, HttpRequest& request) {
+  const auto deadline = Clock::now() + options_.read;
+  if (request.expects_continue && buffer.size() < request.content_length &&
+      !connection.write_all("HTTP/1.1 100 Continue\r\n\r\n", deadline))
+    return false;
+  if (buffer.size() < request.content_length) connection.acknowledge();
+  while (buffer.size() < request.content_length) {
+    if (connection.read_some(buffer, request.content_length - buffer.size(), deadline) > 0)
+      continue;
+    if (Clock::now() >= deadline)
+      refuse(connection, {408, "the request did not come to its end in time", ""});
+    return false;
+  }
+  request.body = buffer.substr(0, request.content_length);
+  buffer.erase(0, request.content_length);
+  return true;
+}
+
+std::optional<HttpRequest> Server::read_request(Connection& connection, std::string& buffer) {
+  std::size_t head_size = 0;
+  if (!read_head(connection, buffer, head_size)) return std::nullopt;
+  auto request = parse_head(std::string_view(buffer).substr(0, head_size));
+  if (!request) {
+    refuse(connection, request.error());
+    return std::nullopt;
+  }
+  buffer.erase(0, head_size);
+  if (!read_body(connection, buffer, *request)) return std::nullopt;
+  return std::move(*request);
+}
+
+// For what could not be read as a request; where the next one would begin is not known then.
+void Server::refuse(Connection& connection, const Refusal& refusal) {
+  options_.log(fmt::format("{} sent what is no request: {} {}", connection.peer().address,
+                           refusal.status, refusal.error));
+  if (send(connection, refusal_response(refusal), false)) connection.finish();
+}
+
+std::optional<HttpResponse> Server::too_fast(const Peer& peer) {
+  if (peer.loopback && !options_.limit_loopback) return std::nullopt;
+  const int wait_s = rate_.take(rate_key(peer.address), Clock::now());
+  if (wait_s == 0) return std::nullopt;
+  return with_header(refusal_response({429, "too many requests from this address", ""}),
+                     "Retry-After", std::to_string(wait_s));
+}
+
+Server::Handled Server::handle(const HttpRequest& request, const Peer& peer) {
+  Handled handled;
+  handled.who = peer.address;
+  handled.changes = request.method != "GET";
+  const auto refused = [&](const Refusal& refusal) {
+    handled.response = refusal_response(refusal);
+    if (refusal.status == 401) handled.response.headers.emplace_back("WWW-Authenticate", "Bearer");
+    return handled;
+  };
+  if (auto answer = too_fast(peer)) {
+    handled.response = std::move(*answer);
+    return handled;
+  }
+  if (const auto refusal = gate_->check_host(request, peer)) return refused(*refusal);
+  const Found found = find_route(request);
+  if (!found.route) {
+    handled.response = no_route(request, found.allowed);
+    return handled;
+  }
+  const Caller caller = gate_->identify(request);
+  if (!caller.name.empty()) handled.who = caller.name;
+  const Route& route = *found.route;
+  if (const auto refusal = gate_->check_caller(request, caller, route.role, route.changes()))
+    return refused(*refusal);
+  if (route.method == "POST")
+    if (const auto refusal = Gate::check_content_type(request)) return refused(*refusal);
+  try {
+    Site site{backend_, *gate_, options_.metrics_gpus};
+    RouteAnswer answer = route.answer(site, {request, caller, found.argument});
+    handled.response = std::move(answer.response);
+    handled.events_after = answer.events_after;
+  } catch (const std::exception& error) {  // Out of memory, for one: this request's misfortune.
+    return refused({500, fmt::format("failed: {}", error.what()), ""});
+  }
+  return handled;
+}
+
+Listener::Handover Server::open_stream(Connection& connection, std::uint64_t after) {
+  if (!events_->reserve()) {
+    const Refusal refusal{503, "too many event streams are open", ""};
+    if (send(connection, with_header(refusal_response(refusal), "Retry-After", "5"), false))
+      connection.finish();
+    return {};
+  }
+  // Without a length: the stream is over when the connection is.
+  constexpr std::string_view kHead =
+      "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
+      "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\nretry: 2000\n\n";
+  if (!connection.write_all(kHead, Clock::now() + options_.write)) {
+    events_->cancel();
+    return {};
+  }
+  return
+      [this, after](std::unique_ptr<Connection> taken) { events_->add(std::move(taken), after); };
+}
+
+bool Server::send(Connection& connection, const HttpResponse& response, bool keep_alive) {
+  const auto deadline = Clock::now() + options_.write;
+  std::string head = head_text(response, keep_alive);
+  // In one piece where it is small: one segment, and one wake-up of the client.
+  constexpr std::size_t kSmall = 64 * 1024;
+  if (response.body.size() <= kSmall) return connection.write_all(head + response.body, deadline);
+  return connection.write_all(head, deadline) && connection.write_all(response.body, deadline);
+}
+
+void Server::log(const HttpRequest& request, const Handled& handled, Clock::time_point begin) {
+  const int status = handled.response.status;
+  if (!handled.changes && status < 400) return;
+  const auto now = Clock::now();
+  if (status == 429) {
+    // Once a second: a flood of requests is not to become a flood of lines.
+    const auto second =
+        std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+    if (last_429_s_.exchange(second) == second) return;
+  }
+  const std::chrono::duration<double, std::milli> took = now - begin;
+  options_.log(fmt::format("{} {} {} {} {:.1f} ms", handled.who, request.method, request.path,
+                           status, took.count()));
+}
+
+}  // namespace smartmig
