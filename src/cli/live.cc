@@ -39,6 +39,11 @@ int print_lines(const json& answer) {
   return 0;
 }
 
+// Whatever changes something can be asked what it would do.
+std::string rehearsed(const LiveOptions& options, const std::string& path) {
+  return options.dry_run ? path + "?dry_run=true" : path;
+}
+
 // Asks, prints the answer as JSON where that is wanted, and else by `show`.
 template <class Show>
 int ask(const LiveOptions& options, const std::string& method, const std::string& path,
@@ -87,16 +92,15 @@ int run_submit(const LiveOptions& options) {
   if (options.restore_s) body["restore_s"] = *options.restore_s;
   if (options.max_runtime_s) body["max_runtime_s"] = *options.max_runtime_s;
   if (!options.command.empty()) body["command"] = options.command;
-  if (options.dry_run) body["dry_run"] = true;
-  return ask(options, "POST", kApi + "/jobs", body.dump(), [&](const json& answer) {
+  return ask(options, "POST", rehearsed(options, kApi + "/jobs"), body.dump(), [&](const json& answer) {
     fmt::print("{}\n", options.dry_run ? "it would be accepted" : text_of(answer, "id"));
     return 0;
   });
 }
 
 int run_cancel(const LiveOptions& options) {
-  const std::string body = options.dry_run ? R"({"dry_run":true})" : "";
-  return ask(options, "DELETE", kApi + "/jobs/" + percent_encoded(options.what), body, [&](const json&) {
+  const std::string path = rehearsed(options, kApi + "/jobs/" + percent_encoded(options.what));
+  return ask(options, "DELETE", path, "", [&](const json&) {
     fmt::print("job {} {} cancelled\n", options.what, options.dry_run ? "would be" : "is");
     return 0;
   });
@@ -142,14 +146,11 @@ int run_apply(const LiveOptions& options) {
       return bad_input(fmt::format("apply: found '{}', expected GPU=LAYOUT, such as 0=4-2-1", term));
     body["layouts"][term.substr(0, equals)] = term.substr(equals + 1);
   }
-  if (options.dry_run) body["dry_run"] = true;
-  return ask(options, "POST", kApi + "/apply", body.dump(), print_lines);
+  return ask(options, "POST", rehearsed(options, kApi + "/apply"), body.dump(), print_lines);
 }
 
-int run_command(const LiveOptions& options, const std::string& path, const json& more) {
-  json body = more;
-  if (options.dry_run) body["dry_run"] = true;
-  return ask(options, "POST", kApi + path, body.dump(), print_lines);
+int run_command(const LiveOptions& options, const std::string& path, const json& body) {
+  return ask(options, "POST", rehearsed(options, kApi + path), body.dump(), print_lines);
 }
 
 class Verbs {
@@ -208,7 +209,7 @@ void add_live(CLI::App& app, Action& action) {
   submit.command->add_option("--max-runtime", job.max_runtime_s, "Seconds after which a run is killed");
   submit.command->add_option("COMMAND", job.command, "Stored and shown, not run; after --");
 
-  const auto cancel = verbs.add("cancel", "Cancel a job", run_cancel, false);
+  const auto cancel = verbs.add("cancel", "Cancel a job", run_cancel, true);
   cancel.command->add_option("JOB", cancel.options->what, "Its id")->required();
   const auto plan = verbs.add("plan", "What the controller would do now, and why; changes nothing", run_plan, false);
   plan.command->add_option("--policy", plan.options->policy, "By another policy: a rehearsal");
