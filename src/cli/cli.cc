@@ -42,6 +42,11 @@ int parse_and_run(int argc, char** argv) {
   add_train(app, action);
   add_evaluate(app, action);
   add_reproduce(app, action, invocation);
+  add_serve(app, action, invocation);
+  add_fleet(app, action);
+  add_live(app, action);
+  add_replay(app, action);
+  add_doctor(app, action);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -26,6 +26,12 @@ void add_bound(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);
 void add_evaluate(CLI::App& app, Action& action);
 void add_reproduce(CLI::App& app, Action& action, const Invocation& invocation);
+// The live controller: itself, its simulated fleet, and the verbs that ask it.
+void add_serve(CLI::App& app, Action& action, const Invocation& invocation);
+void add_fleet(CLI::App& app, Action& action);
+void add_live(CLI::App& app, Action& action);
+void add_replay(CLI::App& app, Action& action);
+void add_doctor(CLI::App& app, Action& action);
 
 // Prints "smartmig: MESSAGE" on standard error and returns 2, or 1 where the input was good and the
 // run failed.

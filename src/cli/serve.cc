@@ -1,0 +1,262 @@
+// `smartmig serve`: the live controller with its HTTP interface, and `smartmig fleet`: the process that is
+// a simulated fleet.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/cli.h"
+#include "control/controller.h"
+#include "drivers/simulated/fleet_process.h"
+#include "drivers/simulated/simulated_driver.h"
+#include "learn/toml_fields.h"
+#include "server/controller_backend.h"
+#include "server/server.h"
+
+namespace smartmig {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct ServeOptions {
+  std::string driver = "simulated";
+  std::string fleet = "8xA100-40GB";
+  std::string listen = "127.0.0.1:8080";
+  std::string config;
+  double speed = 1;
+  bool stop_fleet = false;
+  ControllerOptions control;
+  ServerOptions server;
+};
+
+std::string default_state() {
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
+    return std::string(state) + "/smartmig";
+  const char* home = std::getenv("HOME");
+  return std::string(home != nullptr && *home != '\0' ? home : "/var/lib") + "/.local/state/smartmig";
+}
+
+// What the command line does not say. Names are those of the options.
+Result<void> read_config(const std::string& path, const CLI::App& command, ServeOptions& options) {
+  const auto text = read_file(path);
+  if (!text) return pass_on(text);
+  TomlDocument document(path);
+  ServeOptions given = options;
+  if (document.parse(*text)) {
+    document.section("serve", [&](TomlFields& fields) {
+      fields.text("driver", given.driver);
+      fields.text("fleet", given.fleet);
+      fields.text("listen", given.listen);
+      fields.text("state", given.control.state_dir);
+      fields.number("speed", given.speed, 1e-3, 1e6);
+      fields.text("policy", given.control.setup.policy);
+      fields.text("costs", given.control.setup.costs);
+      fields.text("preemption", given.control.setup.preemption);
+      fields.number("energy_weight", given.control.setup.energy_weight, 0, 1);
+      fields.number("power_cap_w", given.control.setup.limits.power_cap_w, 0, 1e9);
+      fields.number("changes_per_gpu_hour", given.control.setup.limits.changes_per_gpu_hour, 0, 1e6);
+      fields.number("call_timeout_s", given.control.call_timeout_s, 0.1, 3600);
+      fields.number("stop_grace_s", given.control.stop_grace_s, 0, 86400);
+      fields.number("retry_first_s", given.control.retry_first_s, 0.1, 86400);
+      fields.number("retry_most_s", given.control.retry_most_s, 0.1, 864000);
+      fields.integer("keep_days", given.control.keep_days, 1, 36500);
+    });
+    document.section("http", [&](TomlFields& fields) {
+      fields.text("token_file", given.server.token_file);
+      fields.text("tls_certificate", given.server.tls_certificate_file);
+      fields.text("tls_key", given.server.tls_key_file);
+      fields.texts("host_names", given.server.host_names);
+      fields.number("requests_per_s", given.server.requests_per_s, 0, 1e6);
+      fields.integer("metrics_gpus", given.server.metrics_gpus, 0, 10'000'000);
+    });
+    document.finish();
+  }
+  if (document.error()) return tl::unexpected(*document.error());
+  // The command line goes before the file.
+  const auto said = [&](const char* option) { return command.get_option(option)->count() > 0; };
+  const ServeOptions before = options;
+  options = given;
+  if (said("--driver")) options.driver = before.driver;
+  if (said("--fleet")) options.fleet = before.fleet;
+  if (said("--listen")) options.listen = before.listen;
+  if (said("--state")) options.control.state_dir = before.control.state_dir;
+  if (said("--speed")) options.speed = before.speed;
+  if (said("--policy")) options.control.setup.policy = before.control.setup.policy;
+  if (said("--costs")) options.control.setup.costs = before.control.setup.costs;
+  if (said("--preemption")) options.control.setup.preemption = before.control.setup.preemption;
+  if (said("--energy-weight")) options.control.setup.energy_weight = before.control.setup.energy_weight;
+  if (said("--power-cap"))
+    options.control.setup.limits.power_cap_w = before.control.setup.limits.power_cap_w;
+  if (said("--token-file")) options.server.token_file = before.server.token_file;
+  if (said("--tls-cert")) options.server.tls_certificate_file = before.server.tls_certificate_file;
+  if (said("--tls-key")) options.server.tls_key_file = before.server.tls_key_file;
+  if (said("--host-name")) options.server.host_names = before.server.host_names;
+  return {};
+}
+
+Result<void> read_listen(const std::string& text, ServerOptions& server) {
+  const std::size_t colon = text.rfind(':');
+  const auto port = colon == std::string::npos ? std::nullopt : parse_integer(text.substr(colon + 1));
+  if (!port || *port < 0 || *port > 65535 || colon == 0)
+    return fail("--listen: found {}, expected ADDRESS:PORT, such as 127.0.0.1:8080", in_quotes(text));
+  server.address = text.substr(0, colon);
+  if (server.address.starts_with('[') && server.address.ends_with(']'))
+    server.address = server.address.substr(1, server.address.size() - 2);
+  server.port = static_cast<int>(*port);
+  return {};
+}
+
+// A costs file is read now: the journal keeps its text, so that a replay needs no file.
+Result<void> read_costs(std::string& costs) {
+  if (costs == "real" || costs == "free" || costs == "paper") return {};
+  auto text = read_file(costs);
+  if (!text) return pass_on(text);
+  costs = std::move(*text);
+  return {};
+}
+
+// Joins the simulated fleet of this state, and starts it where none runs.
+Result<std::unique_ptr<Driver>> join_fleet(const ServeOptions& options, bool fleet_given) {
+  const std::string folder = options.control.state_dir + "/fleet";
+  const auto started =
+      start_simulated_fleet(folder, {"fleet", "--state", folder, "--fleet", options.fleet, "--speed",
+                                     fmt::format("{}", options.speed)});
+  if (!started) return pass_on(started);
+  auto driver = std::make_unique<SimulatedDriver>(folder);
+  const auto there = driver->describe();
+  if (!there) return fail("the simulated fleet does not answer: {}", there.error().message);
+  const auto wanted = Fleet::parse(options.fleet);
+  if (!wanted) return pass_on(wanted);
+  std::vector<std::string> boards;
+  for (GpuIndex gpu = 0; gpu < wanted->gpu_count(); ++gpu) boards.push_back(wanted->board(gpu).name);
+  if (fleet_given && boards != there->boards)
+    return fail("--fleet: found '{}', but the simulated fleet in {} has {} GPUs and runs on; use another "
+                "--state, or end it first",
+                options.fleet, folder, there->gpus.size());
+  return driver;
+}
+
+std::string clock_text() {
+  char text[32];
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text;
+}
+
+int run_serve(ServeOptions options, const CLI::App& command) {
+  if (!options.config.empty()) {
+    if (const auto read = read_config(options.config, command, options); !read)
+      return bad_input(read.error().message);
+  }
+  static const std::vector<std::string> kDrivers = {"simulated"};
+  if (options.driver != "simulated")
+    return bad_input(fmt::format("--driver: found {}{}", in_quotes(options.driver),
+                                 suggestion(options.driver, kDrivers)));
+  if (options.control.state_dir.empty()) options.control.state_dir = default_state();
+  if (const auto read = read_listen(options.listen, options.server); !read)
+    return bad_input(read.error().message);
+  if (const auto read = read_costs(options.control.setup.costs); !read)
+    return bad_input(read.error().message);
+  if (const auto fleet = Fleet::parse(options.fleet); !fleet) return bad_input(fleet.error().message);
+  if (const auto good = check_options(options.server); !good) return bad_input(good.error().message);
+  std::error_code made;
+  fs::create_directories(options.control.state_dir, made);
+  if (made) return bad_input(fmt::format("{}: {}", options.control.state_dir, made.message()));
+
+  // Signals are waited for by this thread alone; threads made from here on leave them to it.
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  auto driver = join_fleet(options, command.get_option("--fleet")->count() > 0);
+  if (!driver) return failed(driver.error().message);
+  auto controller = Controller::start(options.control, std::move(*driver));
+  if (!controller) return failed(controller.error().message);
+  ControllerBackend backend(**controller, options.control.state_dir);
+  options.server.log = [](const std::string& line) {
+    fmt::print(stderr, "{} {}\n", clock_text(), line);
+  };
+  Server server(options.server, backend);
+  if (const auto started = server.start(); !started) return failed(started.error().message);
+  const FleetView seen = (*controller)->summary();
+  fmt::print("smartmig serves {} ({}, {:g} times real time) with {} on {}://{}:{}, state in {}\n", seen.fleet,
+             options.driver, seen.speed, seen.policy,
+             options.server.tls_certificate_file.empty() ? "http" : "https", options.server.address,
+             server.port(), options.control.state_dir);
+  if (!seen.recovered)
+    fmt::print("The journal was damaged: nothing is touched until `smartmig recover`.\n");
+  std::fflush(stdout);
+  for (int caught = 0; caught != SIGTERM && caught != SIGINT;) {
+    if (sigwait(&signals, &caught) != 0) break;
+    if (caught == SIGHUP) server.reload_tokens();
+  }
+  server.stop();
+  controller->reset();
+  if (options.stop_fleet) {
+    if (const auto stopped = stop_simulated_fleet(options.control.state_dir + "/fleet"); !stopped)
+      return failed(stopped.error().message);
+  }
+  fmt::print("smartmig has stopped deciding; {}\n",
+             options.stop_fleet ? "the simulated fleet has ended" : "jobs run on");
+  return 0;
+}
+
+}  // namespace
+
+void add_serve(CLI::App& app, Action& action, const Invocation& invocation) {
+  CLI::App* command = app.add_subcommand("serve", "Run the live controller with its HTTP interface");
+  const auto options = std::make_shared<ServeOptions>();
+  options->control.setup.policy = "smartmig";
+  options->control.version = invocation.version;
+  command->add_option("--driver", options->driver, "What has the GPUs: simulated (simulated)");
+  command->add_option("--policy", options->control.setup.policy, "A policy as in simulate (smartmig)");
+  command->add_option("--fleet", options->fleet, "Of the simulated driver (8xA100-40GB)");
+  command->add_option("--listen", options->listen, "ADDRESS:PORT; port 0: any that is free (127.0.0.1:8080)");
+  command->add_option("--state", options->control.state_dir,
+                      "Folder of the journal and of the simulated fleet ($XDG_STATE_HOME/smartmig)");
+  command->add_option("--config", options->config, "A TOML file with what options do not say");
+  command->add_option("--speed", options->speed, "Simulated seconds for each real one (1)")
+      ->check(CLI::Range(1e-3, 1e6));
+  command->add_option("--costs", options->control.setup.costs, "real, or a file in which moves take time (real)");
+  command->add_option("--preemption", options->control.setup.preemption, "checkpoint or none (checkpoint)");
+  command->add_option("--energy-weight", options->control.setup.energy_weight, "Of energy in ET (2e-7)");
+  command->add_option("--power-cap", options->control.setup.limits.power_cap_w,
+                      "Watts of the fleet over which nothing is started; 0: none (0)");
+  command->add_option("--token-file", options->server.token_file,
+                      "Lines NAME ROLE TOKEN, mode 0600; needed off loopback");
+  command->add_option("--tls-cert", options->server.tls_certificate_file, "PEM file; needed off loopback");
+  command->add_option("--tls-key", options->server.tls_key_file, "PEM file of its key");
+  command->add_option("--host-name", options->server.host_names,
+                      "A name by which clients may ask for this server; may be repeated");
+  command->add_flag("--stop-fleet", options->stop_fleet,
+                    "End the simulated fleet too when the controller ends (it runs on)");
+  command->callback([options, command, &action] {
+    action = [options, command] { return run_serve(*options, *command); };
+  });
+}
+
+void add_fleet(CLI::App& app, Action& action) {
+  CLI::App* command = app.add_subcommand("fleet", "Be a simulated fleet for `serve`, until SIGTERM");
+  const auto options = std::make_shared<FleetProcessOptions>();
+  command->add_option("--state", options->state, "Folder of its state")->required();
+  command->add_option("--fleet", options->fleet, "Such as 8xA100-40GB; not needed where the folder has one");
+  command->add_option("--speed", options->speed, "Simulated seconds for each real one (1)")
+      ->check(CLI::Range(1e-3, 1e6));
+  command->callback([options, &action] {
+    action = [options] {
+      const auto served = run_simulated_fleet(*options);
+      return served ? 0 : failed(served.error().message);
+    };
+  });
+}
+
+}  // namespace smartmig
