@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 #include <sys/stat.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <memory>
@@ -47,7 +48,8 @@ std::string what_it_said(const ApiAnswer& answer) {
   if (!body.is_object() || !body.contains("error") || !body["error"].is_string())
     return fmt::format("the server answered {}", answer.status);
   std::string text = body["error"];
-  if (body.contains("field") && body["field"].is_string() && !body["field"].get<std::string>().empty())
+  if (body.contains("field") && body["field"].is_string() &&
+      !body["field"].get<std::string>().empty())
     text = fmt::format("{}: {}", body["field"].get<std::string>(), text);
   return text;
 }
@@ -76,7 +78,8 @@ std::string percent_encoded(std::string_view text) {
 
 Result<ApiAnswer> ApiClient::ask(const std::string& method, const std::string& path,
                                  const std::string& body) const {
-  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
+                                                                 curl_easy_cleanup);
   if (!curl) return fail("libcurl cannot be used");
   curl_slist* raw = nullptr;
   if (!body.empty()) raw = curl_slist_append(raw, "Content-Type: application/json");
@@ -85,11 +88,13 @@ Result<ApiAnswer> ApiClient::ask(const std::string& method, const std::string& p
     if (!token) return pass_on(token);
     raw = curl_slist_append(raw, ("Authorization: Bearer " + *token).c_str());
   }
-  const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(raw, curl_slist_free_all);
+  const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(raw,
+                                                                            curl_slist_free_all);
   ApiAnswer answer;
   const std::string url = options_.server + path;
   curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
-  curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS, static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+  curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS,
+                   static_cast<long>(CURLPROTO_HTTP | CURLPROTO_HTTPS));
   curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, method.c_str());
   curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(curl.get(), CURLOPT_NOPROXY, "*");
@@ -97,13 +102,15 @@ Result<ApiAnswer> ApiClient::ask(const std::string& method, const std::string& p
   curl_easy_setopt(curl.get(), CURLOPT_TIMEOUT, kSeconds);
   curl_easy_setopt(curl.get(), CURLOPT_WRITEFUNCTION, append);
   curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &answer.body);
-  if (!options_.ca_file.empty()) curl_easy_setopt(curl.get(), CURLOPT_CAINFO, options_.ca_file.c_str());
+  if (!options_.ca_file.empty())
+    curl_easy_setopt(curl.get(), CURLOPT_CAINFO, options_.ca_file.c_str());
   if (!body.empty()) {
     curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, body.c_str());
     curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
   }
   if (const CURLcode code = curl_easy_perform(curl.get()); code != CURLE_OK)
-    return fail("{}: {}; is `smartmig serve` running there?", options_.server, curl_easy_strerror(code));
+    return fail("{}: {}; is `smartmig serve` running there?", options_.server,
+                curl_easy_strerror(code));
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
   answer.status = static_cast<int>(status);

@@ -1,12 +1,12 @@
-// Asks a running controller over its HTTP interface. Errors are one line: what the server said, or why
-// it could not be asked.
+// Asks a running controller over its HTTP interface. Errors are one line: what the server said, or
+// why it could not be asked.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/result.h"
+#include "cli/cli11.h"
 
 namespace smartmig {
 

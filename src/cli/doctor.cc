@@ -1,6 +1,7 @@
 // `smartmig doctor`: is this machine, its state folder and its controller as they should be?
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <memory>
@@ -33,36 +34,43 @@ constexpr double kFreeGib = 1;
 void look_at_state(const std::string& state, std::vector<Finding>& findings) {
   struct stat folder {};
   if (stat(state.c_str(), &folder) != 0) {
-    findings.push_back({"state folder", false, fmt::format("{} is not there: `smartmig serve` makes it", state)});
+    findings.push_back(
+        {"state folder", false, fmt::format("{} is not there: `smartmig serve` makes it", state)});
     return;
   }
   const bool closed = (folder.st_mode & 077) == 0;
-  findings.push_back({"state folder", closed,
-                      closed ? state : fmt::format("{} can be entered by others: chmod 700 it", state)});
+  findings.push_back(
+      {"state folder", closed,
+       closed ? state : fmt::format("{} can be entered by others: chmod 700 it", state)});
   struct statvfs disk {};
   if (statvfs(state.c_str(), &disk) == 0) {
-    const double gib = static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) / (1 << 30);
+    const double gib =
+        static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize) / (1 << 30);
     findings.push_back({"disk", gib >= kFreeGib,
-                        fmt::format("{:.1f} GiB free{}", gib, gib >= kFreeGib ? "" : ": make room, the journal needs it")});
+                        fmt::format("{:.1f} GiB free{}", gib,
+                                    gib >= kFreeGib ? "" : ": make room, the journal needs it")});
   }
   auto journal = JournalReader::open(state);
   if (!journal) {
     findings.push_back({"journal", false, journal.error().message});
   } else {
     const auto whole = journal->verify();
-    findings.push_back({"journal", whole.has_value(), whole ? "every row has its checksum" : whole.error().message});
+    findings.push_back({"journal", whole.has_value(),
+                        whole ? "every row has its checksum" : whole.error().message});
   }
   SimulatedDriver driver(state + "/fleet");
   const auto fleet = driver.describe();
-  findings.push_back({"simulated fleet", fleet.has_value(),
-                      fleet ? fmt::format("{} GPUs, {:g} times real time", fleet->gpus.size(), fleet->clock.speed)
-                            : "does not answer: `smartmig serve` starts it"});
+  findings.push_back(
+      {"simulated fleet", fleet.has_value(),
+       fleet ? fmt::format("{} GPUs, {:g} times real time", fleet->gpus.size(), fleet->clock.speed)
+             : "does not answer: `smartmig serve` starts it"});
 }
 
 void look_at_server(const ApiOptions& api, std::vector<Finding>& findings) {
   const ApiClient client(api);
   const auto ready = client.ask("GET", "/readyz");
-  findings.push_back({"controller", ready.has_value(), ready ? api.server + " is deciding" : ready.error().message});
+  findings.push_back({"controller", ready.has_value(),
+                      ready ? api.server + " is deciding" : ready.error().message});
   if (!ready) return;
   const auto fleet = client.ask_json("GET", "/api/v1/fleet");
   if (!fleet) {
@@ -96,7 +104,8 @@ int run_doctor(const DoctorOptions& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("doctor", "Look for what is wrong with a live controller; changes nothing");
+  CLI::App* command = app.add_subcommand(
+      "doctor", "Look for what is wrong with a live controller; changes nothing");
   const auto options = std::make_shared<DoctorOptions>();
   add_api_options(*command, options->api);
   command->add_option("--state", options->state, "A state folder to look into as well");

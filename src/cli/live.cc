@@ -1,5 +1,6 @@
-// The verbs that ask a running controller: status, submit, cancel, plan, apply, rollback, explain, export,
-// cordon, drain, uncordon, adopt, freeze, unfreeze, recover.
+// The verbs that ask a running controller: status, submit, cancel, plan, apply, rollback, explain,
+// export, cordon, drain, uncordon, adopt, freeze, unfreeze, recover.
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/api_client.h"
@@ -35,7 +36,8 @@ std::string text_of(const json& value, const char* field) {
 }
 
 int print_lines(const json& answer) {
-  for (const json& line : answer.value("lines", json::array())) fmt::print("{}\n", line.get<std::string>());
+  for (const json& line : answer.value("lines", json::array()))
+    fmt::print("{}\n", line.get<std::string>());
   return 0;
 }
 
@@ -59,23 +61,28 @@ int ask(const LiveOptions& options, const std::string& method, const std::string
 
 int run_status(const LiveOptions& options) {
   if (!options.what.empty())
-    return ask(options, "GET", kApi + "/jobs/" + percent_encoded(options.what), "", [](const json& job) {
-      for (const auto& [field, value] : job.items()) {
-        if (!value.is_null()) fmt::print("{:<18} {}\n", field, text_of(job, field.c_str()));
-      }
-      return 0;
-    });
+    return ask(options, "GET", kApi + "/jobs/" + percent_encoded(options.what), "",
+               [](const json& job) {
+                 for (const auto& [field, value] : job.items()) {
+                   if (!value.is_null())
+                     fmt::print("{:<18} {}\n", field, text_of(job, field.c_str()));
+                 }
+                 return 0;
+               });
   return ask(options, "GET", kApi + "/fleet", "", [](const json& fleet) {
     fmt::print("{} with {}: {} jobs wait, {} run, {:.0f} W{}{}\n", text_of(fleet, "fleet"),
                text_of(fleet, "policy"), text_of(fleet, "queued"), text_of(fleet, "running"),
                fleet.value("power_w", 0.0), fleet.value("frozen", false) ? ", frozen" : "",
                fleet.value("recovered", true) ? "" : ", not recovered");
-    if (const std::string trouble = text_of(fleet, "trouble"); !trouble.empty()) fmt::print("{}\n", trouble);
+    if (const std::string trouble = text_of(fleet, "trouble"); !trouble.empty())
+      fmt::print("{}\n", trouble);
     for (const json& gpu : fleet.value("gpus", json::array())) {
       std::size_t busy = 0;
-      for (const json& slice : gpu.value("slices", json::array())) busy += !text_of(slice, "job").empty();
+      for (const json& slice : gpu.value("slices", json::array()))
+        busy += !text_of(slice, "job").empty();
       fmt::print("{:>5}  {:<10} {:<16} {} of {} slices busy{}{}\n", text_of(gpu, "index"),
-                 text_of(gpu, "state"), text_of(gpu, "layout"), busy, gpu.value("slices", json::array()).size(),
+                 text_of(gpu, "state"), text_of(gpu, "layout"), busy,
+                 gpu.value("slices", json::array()).size(),
                  text_of(gpu, "trouble").empty() ? "" : ": ", text_of(gpu, "trouble"));
     }
     return 0;
@@ -83,7 +90,8 @@ int run_status(const LiveOptions& options) {
 }
 
 int run_submit(const LiveOptions& options) {
-  json body = {{"profile", options.profile}, {"work_s", options.work_s}, {"deadline_s", options.deadline_s}};
+  json body = {
+      {"profile", options.profile}, {"work_s", options.work_s}, {"deadline_s", options.deadline_s}};
   if (!options.key.empty()) body["key"] = options.key;
   if (!options.name.empty()) body["name"] = options.name;
   if (options.memory_mib) body["memory_mib"] = *options.memory_mib;
@@ -92,10 +100,11 @@ int run_submit(const LiveOptions& options) {
   if (options.restore_s) body["restore_s"] = *options.restore_s;
   if (options.max_runtime_s) body["max_runtime_s"] = *options.max_runtime_s;
   if (!options.command.empty()) body["command"] = options.command;
-  return ask(options, "POST", rehearsed(options, kApi + "/jobs"), body.dump(), [&](const json& answer) {
-    fmt::print("{}\n", options.dry_run ? "it would be accepted" : text_of(answer, "id"));
-    return 0;
-  });
+  return ask(options, "POST", rehearsed(options, kApi + "/jobs"), body.dump(),
+             [&](const json& answer) {
+               fmt::print("{}\n", options.dry_run ? "it would be accepted" : text_of(answer, "id"));
+               return 0;
+             });
 }
 
 int run_cancel(const LiveOptions& options) {
@@ -107,17 +116,20 @@ int run_cancel(const LiveOptions& options) {
 }
 
 int run_plan(const LiveOptions& options) {
-  const std::string query = options.policy.empty() ? "" : "?policy=" + percent_encoded(options.policy);
+  const std::string query =
+      options.policy.empty() ? "" : "?policy=" + percent_encoded(options.policy);
   return ask(options, "GET", kApi + "/plan" + query, "", [](const json& plan) {
     bool any = false;
     for (const json& stop : plan.value("stops", json::array()))
       any = true, fmt::print("stop job {}: {}\n", text_of(stop, "job"), text_of(stop, "reason"));
     for (const json& change : plan.value("changes", json::array()))
-      any = true, fmt::print("{} from {} to {}: {}\n", text_of(change, "gpu"), text_of(change, "from"),
-                             text_of(change, "to"), text_of(change, "reason"));
+      any = true,
+      fmt::print("{} from {} to {}: {}\n", text_of(change, "gpu"), text_of(change, "from"),
+                 text_of(change, "to"), text_of(change, "reason"));
     for (const json& start : plan.value("starts", json::array()))
-      any = true, fmt::print("job {} on {} of {}: {}\n", text_of(start, "job"), text_of(start, "profile"),
-                             text_of(start, "gpu"), text_of(start, "reason"));
+      any = true,
+      fmt::print("job {} on {} of {}: {}\n", text_of(start, "job"), text_of(start, "profile"),
+                 text_of(start, "gpu"), text_of(start, "reason"));
     if (!any) fmt::print("nothing is to be done now\n");
     return 0;
   });
@@ -126,8 +138,10 @@ int run_plan(const LiveOptions& options) {
 int run_explain(const LiveOptions& options) {
   // A job is a number; GPUs have UUIDs, or are written gpu:3.
   std::string path = kApi + "/explain/job/" + percent_encoded(options.what);
-  if (options.what.starts_with("gpu:")) path = kApi + "/explain/gpu/" + percent_encoded(options.what.substr(4));
-  if (options.what.starts_with("GPU-")) path = kApi + "/explain/gpu/" + percent_encoded(options.what);
+  if (options.what.starts_with("gpu:"))
+    path = kApi + "/explain/gpu/" + percent_encoded(options.what.substr(4));
+  if (options.what.starts_with("GPU-"))
+    path = kApi + "/explain/gpu/" + percent_encoded(options.what);
   return ask(options, "GET", path, "", print_lines);
 }
 
@@ -143,7 +157,8 @@ int run_apply(const LiveOptions& options) {
   for (const std::string& term : options.layouts) {
     const std::size_t equals = term.rfind('=');
     if (equals == std::string::npos || equals == 0)
-      return bad_input(fmt::format("apply: found '{}', expected GPU=LAYOUT, such as 0=4-2-1", term));
+      return bad_input(
+          fmt::format("apply: found '{}', expected GPU=LAYOUT, such as 0=4-2-1", term));
     body["layouts"][term.substr(0, equals)] = term.substr(equals + 1);
   }
   return ask(options, "POST", rehearsed(options, kApi + "/apply"), body.dump(), print_lines);
@@ -165,21 +180,32 @@ class Verbs {
            const std::function<int(const LiveOptions&)>& run, bool changes) {
     Verb verb{app_.add_subcommand(name, what), std::make_shared<LiveOptions>()};
     add_api_options(*verb.command, verb.options->api);
-    if (name != "export") verb.command->add_flag("--json", verb.options->json, "Print the answer as JSON");
-    if (changes) verb.command->add_flag("--dry-run", verb.options->dry_run, "Say what it would do, and do nothing");
+    if (name != "export")
+      verb.command->add_flag("--json", verb.options->json, "Print the answer as JSON");
+    if (changes)
+      verb.command->add_flag("--dry-run", verb.options->dry_run,
+                             "Say what it would do, and do nothing");
     verb.command->callback([options = verb.options, run, &action = action_] {
       action = [options, run] { return run(*options); };
     });
     return verb;
   }
   void add_for_gpu(const std::string& name, const std::string& what) {
-    const Verb verb = add(name, what, [name](const LiveOptions& options) {
-      return run_command(options, "/gpus/" + percent_encoded(options.what) + "/" + name, json::object());
-    }, true);
+    const Verb verb = add(
+        name, what,
+        [name](const LiveOptions& options) {
+          return run_command(options, "/gpus/" + percent_encoded(options.what) + "/" + name,
+                             json::object());
+        },
+        true);
     verb.command->add_option("GPU", verb.options->what, "Its UUID or number")->required();
   }
   void add_plain(const std::string& name, const std::string& what) {
-    add(name, what, [name](const LiveOptions& options) { return run_command(options, "/" + name, json::object()); },
+    add(
+        name, what,
+        [name](const LiveOptions& options) {
+          return run_command(options, "/" + name, json::object());
+        },
         true);
   }
 
@@ -197,34 +223,49 @@ void add_live(CLI::App& app, Action& action) {
 
   const auto submit = verbs.add("submit", "Submit a job to the live controller", run_submit, true);
   LiveOptions& job = *submit.options;
-  submit.command->add_option("--profile", job.profile, "Its speed profile, such as bert-training")->required();
-  submit.command->add_option("--work", job.work_s, "Seconds on a whole GPU, as estimated")->required();
-  submit.command->add_option("--deadline", job.deadline_s, "Seconds from now by which it should end")->required();
+  submit.command->add_option("--profile", job.profile, "Its speed profile, such as bert-training")
+      ->required();
+  submit.command->add_option("--work", job.work_s, "Seconds on a whole GPU, as estimated")
+      ->required();
+  submit.command
+      ->add_option("--deadline", job.deadline_s, "Seconds from now by which it should end")
+      ->required();
   submit.command->add_option("--key", job.key, "The same key and job again: the same id");
   submit.command->add_option("--name", job.name, "For people");
   submit.command->add_option("--memory", job.memory_mib, "MiB it needs");
-  submit.command->add_option("--preemptible", job.preemptible, "true or false (training yes, inference no)");
-  submit.command->add_option("--checkpoint", job.checkpoint_s, "Seconds it takes to save (by the costs)");
+  submit.command->add_option("--preemptible", job.preemptible,
+                             "true or false (training yes, inference no)");
+  submit.command->add_option("--checkpoint", job.checkpoint_s,
+                             "Seconds it takes to save (by the costs)");
   submit.command->add_option("--restore", job.restore_s, "Seconds it takes to load (by the costs)");
-  submit.command->add_option("--max-runtime", job.max_runtime_s, "Seconds after which a run is killed");
+  submit.command->add_option("--max-runtime", job.max_runtime_s,
+                             "Seconds after which a run is killed");
   submit.command->add_option("COMMAND", job.command, "Stored and shown, not run; after --");
 
   const auto cancel = verbs.add("cancel", "Cancel a job", run_cancel, true);
   cancel.command->add_option("JOB", cancel.options->what, "Its id")->required();
-  const auto plan = verbs.add("plan", "What the controller would do now, and why; changes nothing", run_plan, false);
+  const auto plan = verbs.add("plan", "What the controller would do now, and why; changes nothing",
+                              run_plan, false);
   plan.command->add_option("--policy", plan.options->policy, "By another policy: a rehearsal");
-  const auto apply = verbs.add("apply", "Change layouts, or do what the plan says although frozen", run_apply, true);
-  apply.command->add_option("LAYOUT", apply.options->layouts, "GPU=LAYOUT, such as 0=4-2-1; none: the plan");
-  const auto rollback = verbs.add("rollback", "Return to the layouts before the last change",
-                                  [](const LiveOptions& options) {
-                                    json body = json::object();
-                                    if (!options.what.empty()) body["gpu"] = options.what;
-                                    return run_command(options, "/rollback", body);
-                                  },
-                                  true);
-  rollback.command->add_option("GPU", rollback.options->what, "One GPU; none: all of the last decision");
-  const auto explain = verbs.add("explain", "Why a job waits or runs where it does, or a GPU is cut so", run_explain, false);
-  explain.command->add_option("WHAT", explain.options->what, "A job's id, a GPU's UUID, or gpu:NUMBER")->required();
+  const auto apply = verbs.add("apply", "Change layouts, or do what the plan says although frozen",
+                               run_apply, true);
+  apply.command->add_option("LAYOUT", apply.options->layouts,
+                            "GPU=LAYOUT, such as 0=4-2-1; none: the plan");
+  const auto rollback = verbs.add(
+      "rollback", "Return to the layouts before the last change",
+      [](const LiveOptions& options) {
+        json body = json::object();
+        if (!options.what.empty()) body["gpu"] = options.what;
+        return run_command(options, "/rollback", body);
+      },
+      true);
+  rollback.command->add_option("GPU", rollback.options->what,
+                               "One GPU; none: all of the last decision");
+  const auto explain = verbs.add(
+      "explain", "Why a job waits or runs where it does, or a GPU is cut so", run_explain, false);
+  explain.command
+      ->add_option("WHAT", explain.options->what, "A job's id, a GPU's UUID, or gpu:NUMBER")
+      ->required();
   verbs.add("export", "The layouts as a configuration of mig-parted", run_export, false);
   verbs.add_for_gpu("cordon", "Place and cut nothing on a GPU; what runs goes on");
   verbs.add_for_gpu("drain", "The same, and move away the jobs that can be stopped");

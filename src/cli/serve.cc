@@ -1,7 +1,8 @@
-// `smartmig serve`: the live controller with its HTTP interface, and `smartmig fleet`: the process that is
-// a simulated fleet.
+// `smartmig serve`: the live controller with its HTTP interface, and `smartmig fleet`: the process
+// that is a simulated fleet.
 #include <signal.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdlib>
 #include <filesystem>
@@ -38,7 +39,8 @@ std::string default_state() {
   if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/')
     return std::string(state) + "/smartmig";
   const char* home = std::getenv("HOME");
-  return std::string(home != nullptr && *home != '\0' ? home : "/var/lib") + "/.local/state/smartmig";
+  return std::string(home != nullptr && *home != '\0' ? home : "/var/lib") +
+         "/.local/state/smartmig";
 }
 
 // What the command line does not say. Names are those of the options.
@@ -59,7 +61,8 @@ Result<void> read_config(const std::string& path, const CLI::App& command, Serve
       fields.text("preemption", given.control.setup.preemption);
       fields.number("energy_weight", given.control.setup.energy_weight, 0, 1);
       fields.number("power_cap_w", given.control.setup.limits.power_cap_w, 0, 1e9);
-      fields.number("changes_per_gpu_hour", given.control.setup.limits.changes_per_gpu_hour, 0, 1e6);
+      fields.number("changes_per_gpu_hour", given.control.setup.limits.changes_per_gpu_hour, 0,
+                    1e6);
       fields.number("call_timeout_s", given.control.call_timeout_s, 0.1, 3600);
       fields.number("stop_grace_s", given.control.stop_grace_s, 0, 86400);
       fields.number("retry_first_s", given.control.retry_first_s, 0.1, 86400);
@@ -89,7 +92,8 @@ Result<void> read_config(const std::string& path, const CLI::App& command, Serve
   if (said("--policy")) options.control.setup.policy = before.control.setup.policy;
   if (said("--costs")) options.control.setup.costs = before.control.setup.costs;
   if (said("--preemption")) options.control.setup.preemption = before.control.setup.preemption;
-  if (said("--energy-weight")) options.control.setup.energy_weight = before.control.setup.energy_weight;
+  if (said("--energy-weight"))
+    options.control.setup.energy_weight = before.control.setup.energy_weight;
   if (said("--power-cap"))
     options.control.setup.limits.power_cap_w = before.control.setup.limits.power_cap_w;
   if (said("--token-file")) options.server.token_file = before.server.token_file;
@@ -101,9 +105,11 @@ Result<void> read_config(const std::string& path, const CLI::App& command, Serve
 
 Result<void> read_listen(const std::string& text, ServerOptions& server) {
   const std::size_t colon = text.rfind(':');
-  const auto port = colon == std::string::npos ? std::nullopt : parse_integer(text.substr(colon + 1));
+  const auto port =
+      colon == std::string::npos ? std::nullopt : parse_integer(text.substr(colon + 1));
   if (!port || *port < 0 || *port > 65535 || colon == 0)
-    return fail("--listen: found {}, expected ADDRESS:PORT, such as 127.0.0.1:8080", in_quotes(text));
+    return fail("--listen: found {}, expected ADDRESS:PORT, such as 127.0.0.1:8080",
+                in_quotes(text));
   server.address = text.substr(0, colon);
   if (server.address.starts_with('[') && server.address.ends_with(']'))
     server.address = server.address.substr(1, server.address.size() - 2);
@@ -124,8 +130,8 @@ Result<void> read_costs(std::string& costs) {
 Result<std::unique_ptr<Driver>> join_fleet(const ServeOptions& options, bool fleet_given) {
   const std::string folder = options.control.state_dir + "/fleet";
   const auto started =
-      start_simulated_fleet(folder, {"fleet", "--state", folder, "--fleet", options.fleet, "--speed",
-                                     fmt::format("{}", options.speed)});
+      start_simulated_fleet(folder, {"fleet", "--state", folder, "--fleet", options.fleet,
+                                     "--speed", fmt::format("{}", options.speed)});
   if (!started) return pass_on(started);
   auto driver = std::make_unique<SimulatedDriver>(folder);
   const auto there = driver->describe();
@@ -133,11 +139,13 @@ Result<std::unique_ptr<Driver>> join_fleet(const ServeOptions& options, bool fle
   const auto wanted = Fleet::parse(options.fleet);
   if (!wanted) return pass_on(wanted);
   std::vector<std::string> boards;
-  for (GpuIndex gpu = 0; gpu < wanted->gpu_count(); ++gpu) boards.push_back(wanted->board(gpu).name);
+  for (GpuIndex gpu = 0; gpu < wanted->gpu_count(); ++gpu)
+    boards.push_back(wanted->board(gpu).name);
   if (fleet_given && boards != there->boards)
-    return fail("--fleet: found '{}', but the simulated fleet in {} has {} GPUs and runs on; use another "
-                "--state, or end it first",
-                options.fleet, folder, there->gpus.size());
+    return fail(
+        "--fleet: found '{}', but the simulated fleet in {} has {} GPUs and runs on; use another "
+        "--state, or end it first",
+        options.fleet, folder, there->gpus.size());
   return driver;
 }
 
@@ -164,8 +172,10 @@ int run_serve(ServeOptions options, const CLI::App& command) {
     return bad_input(read.error().message);
   if (const auto read = read_costs(options.control.setup.costs); !read)
     return bad_input(read.error().message);
-  if (const auto fleet = Fleet::parse(options.fleet); !fleet) return bad_input(fleet.error().message);
-  if (const auto good = check_options(options.server); !good) return bad_input(good.error().message);
+  if (const auto fleet = Fleet::parse(options.fleet); !fleet)
+    return bad_input(fleet.error().message);
+  if (const auto good = check_options(options.server); !good)
+    return bad_input(good.error().message);
   std::error_code made;
   fs::create_directories(options.control.state_dir, made);
   if (made) return bad_input(fmt::format("{}: {}", options.control.state_dir, made.message()));
@@ -188,8 +198,8 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   Server server(options.server, backend);
   if (const auto started = server.start(); !started) return failed(started.error().message);
   const FleetView seen = (*controller)->summary();
-  fmt::print("smartmig serves {} ({}, {:g} times real time) with {} on {}://{}:{}, state in {}\n", seen.fleet,
-             options.driver, seen.speed, seen.policy,
+  fmt::print("smartmig serves {} ({}, {:g} times real time) with {} on {}://{}:{}, state in {}\n",
+             seen.fleet, options.driver, seen.speed, seen.policy,
              options.server.tls_certificate_file.empty() ? "http" : "https", options.server.address,
              server.port(), options.control.state_dir);
   if (!seen.recovered)
@@ -213,27 +223,35 @@ int run_serve(ServeOptions options, const CLI::App& command) {
 }  // namespace
 
 void add_serve(CLI::App& app, Action& action, const Invocation& invocation) {
-  CLI::App* command = app.add_subcommand("serve", "Run the live controller with its HTTP interface");
+  CLI::App* command =
+      app.add_subcommand("serve", "Run the live controller with its HTTP interface");
   const auto options = std::make_shared<ServeOptions>();
   options->control.setup.policy = "smartmig";
   options->control.version = invocation.version;
   command->add_option("--driver", options->driver, "What has the GPUs: simulated (simulated)");
-  command->add_option("--policy", options->control.setup.policy, "A policy as in simulate (smartmig)");
+  command->add_option("--policy", options->control.setup.policy,
+                      "A policy as in simulate (smartmig)");
   command->add_option("--fleet", options->fleet, "Of the simulated driver (8xA100-40GB)");
-  command->add_option("--listen", options->listen, "ADDRESS:PORT; port 0: any that is free (127.0.0.1:8080)");
-  command->add_option("--state", options->control.state_dir,
-                      "Folder of the journal and of the simulated fleet ($XDG_STATE_HOME/smartmig)");
+  command->add_option("--listen", options->listen,
+                      "ADDRESS:PORT; port 0: any that is free (127.0.0.1:8080)");
+  command->add_option(
+      "--state", options->control.state_dir,
+      "Folder of the journal and of the simulated fleet ($XDG_STATE_HOME/smartmig)");
   command->add_option("--config", options->config, "A TOML file with what options do not say");
   command->add_option("--speed", options->speed, "Simulated seconds for each real one (1)")
       ->check(CLI::Range(1e-3, 1e6));
-  command->add_option("--costs", options->control.setup.costs, "real, or a file in which moves take time (real)");
-  command->add_option("--preemption", options->control.setup.preemption, "checkpoint or none (checkpoint)");
-  command->add_option("--energy-weight", options->control.setup.energy_weight, "Of energy in ET (2e-7)");
+  command->add_option("--costs", options->control.setup.costs,
+                      "real, or a file in which moves take time (real)");
+  command->add_option("--preemption", options->control.setup.preemption,
+                      "checkpoint or none (checkpoint)");
+  command->add_option("--energy-weight", options->control.setup.energy_weight,
+                      "Of energy in ET (2e-7)");
   command->add_option("--power-cap", options->control.setup.limits.power_cap_w,
                       "Watts of the fleet over which nothing is started; 0: none (0)");
   command->add_option("--token-file", options->server.token_file,
                       "Lines NAME ROLE TOKEN, mode 0600; needed off loopback");
-  command->add_option("--tls-cert", options->server.tls_certificate_file, "PEM file; needed off loopback");
+  command->add_option("--tls-cert", options->server.tls_certificate_file,
+                      "PEM file; needed off loopback");
   command->add_option("--tls-key", options->server.tls_key_file, "PEM file of its key");
   command->add_option("--host-name", options->server.host_names,
                       "A name by which clients may ask for this server; may be repeated");
@@ -245,10 +263,12 @@ void add_serve(CLI::App& app, Action& action, const Invocation& invocation) {
 }
 
 void add_fleet(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("fleet", "Be a simulated fleet for `serve`, until SIGTERM");
+  CLI::App* command =
+      app.add_subcommand("fleet", "Be a simulated fleet for `serve`, until SIGTERM");
   const auto options = std::make_shared<FleetProcessOptions>();
   command->add_option("--state", options->state, "Folder of its state")->required();
-  command->add_option("--fleet", options->fleet, "Such as 8xA100-40GB; not needed where the folder has one");
+  command->add_option("--fleet", options->fleet,
+                      "Such as 8xA100-40GB; not needed where the folder has one");
   command->add_option("--speed", options->speed, "Simulated seconds for each real one (1)")
       ->check(CLI::Range(1e-3, 1e6));
   command->callback([options, &action] {
