@@ -62,7 +62,7 @@ GpuView Controller::Impl::look_at(GpuIndex index) const {
       slice.job = model->number_of(there.job);
       const auto job = jobs.find(slice.job);
       if (job != jobs.end()) {
-        slice.since_us = job->second.run_begin_us;
+        slice.since_us = job->second.row.begin_us;
         if (job->second.will_not_stop) slice.state = "fenced";
       }
       slice.expected_end_us = there.end_us;
