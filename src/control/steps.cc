@@ -50,6 +50,13 @@ StepOutcome failed(DriverError error, std::optional<GpuReading> reading = {}) {
   return outcome;
 }
 
+StepOutcome changed(GpuReading reading) {
+  StepOutcome outcome;
+  outcome.kind = StepOutcome::Kind::kChanged;
+  outcome.reading = std::move(reading);
+  return outcome;
+}
+
 // Asks until it is so, or will not be. `done` looks whether a reading shows that it is.
 template <class Ask, class Done>
 StepOutcome ask_until(Driver& driver, GpuIndex gpu, Ask ask, Done done) {
@@ -120,7 +127,7 @@ StepOutcome make_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const Kn
   auto before = look_settled(driver, gpu);
   if (!before) return failed(before.error());
   if (!has_exactly(*before, known))
-    return {StepOutcome::Kind::kChanged, {}, std::move(*before), {}};
+    return changed(std::move(*before));
   return make_one(driver, gpu, slot, at_us);
 }
 
@@ -131,7 +138,7 @@ StepOutcome destroy_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const
   const SliceReading* there = slice_at(*before, slot);
   // A slice that has come into use is not ours to destroy, whoever uses it.
   if (!has_exactly(*before, known) || there->phase != RunPhase::kIdle)
-    return {StepOutcome::Kind::kChanged, {}, std::move(*before), {}};
+    return changed(std::move(*before));
   return destroy_one(driver, gpu, slot, there->uuid, at_us);
 }
 
