@@ -459,6 +459,9 @@ void Model::filter(Decision& decision) {
     if (!allowed) policy_.partitioner->reconsider(change.gpu);
     return !allowed;
   });
+  // Over the cap nothing could be started in the place of what is stopped.
+  const double cap = setup_.limits.power_cap_w;
+  if (cap > 0 && power_w_ > cap) decision.stops.clear();
   std::erase_if(decision.stops, [&](JobIndex job) {
     const JobState& state = state_.job_state(job);
     if (state.status != JobStatus::kRunning || numbers_[job] == 0) return true;
