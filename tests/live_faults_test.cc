@@ -17,8 +17,8 @@ struct Change {
   const char* to;
 };
 constexpr Change kChanges[] = {
-    {"create", "4", "4-3"},     {"destroy", "4-3", "4"},        {"split", "7", "4-3"},
-    {"merge", "4-3", "7"},      {"replace", "3-3", "2-2-2-1"},
+    {"create", "4", "4-3"}, {"destroy", "4-3", "4"},       {"split", "7", "4-3"},
+    {"merge", "4-3", "7"},  {"replace", "3-3", "2-2-2-1"},
 };
 
 struct Strike {

@@ -198,8 +198,8 @@ ControllerProcess::ControllerProcess(const LiveRig& rig, const std::string& poli
                                      const std::string& point, int nth) {
   int in[2], out[2];
   EXPECT_TRUE(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
-  std::vector<std::string> words = {"/proc/self/exe", "controller", rig.state_dir(),
-                                    rig.fleet_dir(),  policy,       point,
+  std::vector<std::string> words = {"/proc/self/exe",   "controller", rig.state_dir(),
+                                    rig.fleet_dir(),    policy,       point,
                                     std::to_string(nth)};
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());

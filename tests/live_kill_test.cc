@@ -1,5 +1,5 @@
-// Controllers killed -9 under load, at random moments and at every step of a change: no accepted job
-// is lost or run twice, no slice orphaned, no layout illegal, and the journal replays.
+// Controllers killed -9 under load, at random moments and at every step of a change: no accepted
+// job is lost or run twice, no slice orphaned, no layout illegal, and the journal replays.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,5 +1,5 @@
-// Main of the tests of live fleets: the same program is the fleet's process, or a controller's, when
-// it is told so.
+// Main of the tests of live fleets: the same program is the fleet's process, or a controller's,
+// when it is told so.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -81,8 +81,7 @@ int serve_lines(const std::vector<std::string>& arguments) {
   options.at = [&left, point = arguments[3]](std::string_view here) {
     if (here == point && --left == 0) raise(SIGKILL);
   };
-  auto controller =
-      Controller::start(options, std::make_unique<SimulatedDriver>(arguments[1]));
+  auto controller = Controller::start(options, std::make_unique<SimulatedDriver>(arguments[1]));
   if (!controller) {
     std::fprintf(stderr, "%s\n", controller.error().message.c_str());
     return 2;

@@ -159,8 +159,9 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
   if (!loaded) return pass_on(loaded);
   next_job = loaded->next_job;
   // Runs of a journal that was lost may still be known to the fleet: none of their numbers again.
-  const std::int64_t least = damage.empty() ? parse_integer(journal->setting("least job")).value_or(1)
-                                            : std::int64_t{std::time(nullptr)};
+  const std::int64_t least = damage.empty()
+                                 ? parse_integer(journal->setting("least job")).value_or(1)
+                                 : std::int64_t{std::time(nullptr)};
   if (!damage.empty())
     rows.emplace_back(std::pair<std::string, std::string>("least job", std::to_string(least)));
   next_job = std::max(next_job, least);

@@ -90,7 +90,7 @@ struct GpuBook {
   std::optional<SlotSet> wanted;  // What the change that failed was for: a retry goes there.
   bool read_ordered = false;
   bool moving = false;  // The way back, or another try, is ordered.
-  bool hung = false;  // A call was given up and has not come back.
+  bool hung = false;    // A call was given up and has not come back.
   bool lost = false;
   bool adopts = false;  // Idle foreign slices become ours with the next look.
   long changes = 0;
@@ -238,8 +238,8 @@ struct Controller::Impl {
   std::vector<std::string> forgotten_slices;        // The same.
   std::vector<std::pair<GpuIndex, std::function<CallDone()>>> calls;  // To be made once they are.
   std::vector<GpuIndex> last_changed;  // By the last decision that changed layouts.
-  std::set<GpuIndex> fenced;         // GPUs to be tried again.
-  std::set<JobNumber> watched;       // Jobs that run and may have to be stopped by the clock.
+  std::set<GpuIndex> fenced;           // GPUs to be tried again.
+  std::set<JobNumber> watched;         // Jobs that run and may have to be stopped by the clock.
   std::int64_t next_job = 1, next_intent = 1, next_event = 1, next_audit = 1;
   std::uint64_t taken_event = 0;  // Of the fleet's, handled.
   TimeUs latest_us = 0;           // Of what was handled since the last round.

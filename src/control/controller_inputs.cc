@@ -185,8 +185,8 @@ void Controller::Impl::on_read(const CallDone& done) {
   if (gpu.adopts) adopt_idle(done.gpu, *done.outcome.reading);
   if (!reconcile(done.gpu, *done.outcome.reading, clock_us())) return;
   const bool cutting = model->state().gpu(done.gpu).operation_end_us != kNever;
-  if (!gpu.row.fence.empty() && gpu.undo_reason.empty() && !gpu.moving && !cutting && gpu.row.retry_us >= 0 &&
-      clock_us() >= gpu.row.retry_us)
+  if (!gpu.row.fence.empty() && gpu.undo_reason.empty() && !gpu.moving && !cutting &&
+      gpu.row.retry_us >= 0 && clock_us() >= gpu.row.retry_us)
     lift_fence(done.gpu);
 }
 
@@ -371,28 +371,28 @@ void Controller::Impl::order_read(GpuIndex index) {
     const JobBook& book = jobs.at(number);
     if (book.unclear) unclear.push_back(run_name(number, book.row.attempt));
   }
-  calls.emplace_back(index, [driver = driver, index, unclear = std::move(unclear),
-                             seen = taken_event] {
-    CallDone done;
-    done.kind = CallDone::Kind::kRead;
-    done.gpu = index;
-    auto reading = driver->read(index);
-    if (reading && reading->changing) reading = look_settled(*driver, index);
-    if (!reading) return failed_read(std::move(done), reading.error());
-    const bool lost = reading->lost;
-    done.outcome.reading = std::move(*reading);
-    if (lost) return failed_read(std::move(done), {DriverCode::kGpuLost, "the GPU is lost"});
-    for (const std::string& run : unclear) {
-      const auto& slices = done.outcome.reading->slices;
-      if (std::any_of(slices.begin(), slices.end(),
-                      [&](const SliceReading& slice) { return slice.run == run; }))
-        continue;
-      const auto never = never_began(*driver, run, seen);
-      if (!never) return failed_read(std::move(done), never.error());
-      if (*never) done.never_began.push_back(run);
-    }
-    return done;
-  });
+  calls.emplace_back(
+      index, [driver = driver, index, unclear = std::move(unclear), seen = taken_event] {
+        CallDone done;
+        done.kind = CallDone::Kind::kRead;
+        done.gpu = index;
+        auto reading = driver->read(index);
+        if (reading && reading->changing) reading = look_settled(*driver, index);
+        if (!reading) return failed_read(std::move(done), reading.error());
+        const bool lost = reading->lost;
+        done.outcome.reading = std::move(*reading);
+        if (lost) return failed_read(std::move(done), {DriverCode::kGpuLost, "the GPU is lost"});
+        for (const std::string& run : unclear) {
+          const auto& slices = done.outcome.reading->slices;
+          if (std::any_of(slices.begin(), slices.end(),
+                          [&](const SliceReading& slice) { return slice.run == run; }))
+            continue;
+          const auto never = never_began(*driver, run, seen);
+          if (!never) return failed_read(std::move(done), never.error());
+          if (*never) done.never_began.push_back(run);
+        }
+        return done;
+      });
 }
 
 // --- cancelling
@@ -427,8 +427,7 @@ void Controller::Impl::order_save(JobBook& book) {
 }
 
 void Controller::Impl::audit(const std::string& who, std::string what) {
-  rows.emplace_back(
-      AuditRow{next_audit++, clock_us(), std::time(nullptr), who, std::move(what)});
+  rows.emplace_back(AuditRow{next_audit++, clock_us(), std::time(nullptr), who, std::move(what)});
 }
 
 Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,

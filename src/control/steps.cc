@@ -126,8 +126,7 @@ StepOutcome make_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const Kn
                        TimeUs at_us) {
   auto before = look_settled(driver, gpu);
   if (!before) return failed(before.error());
-  if (!has_exactly(*before, known))
-    return changed(std::move(*before));
+  if (!has_exactly(*before, known)) return changed(std::move(*before));
   return make_one(driver, gpu, slot, at_us);
 }
 
@@ -203,8 +202,8 @@ DriverResult<bool> never_began(Driver& driver, const std::string& run, std::uint
   return true;
 }
 
-StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order,
-                      std::uint64_t seen_event, TimeUs at_us) {
+StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order, std::uint64_t seen_event,
+                      TimeUs at_us) {
   const auto started = driver.start(gpu, order, at_us);
   if (started) return {};
   // Whatever the error: it may have been started all the same, and must not be started twice. Look,

@@ -55,8 +55,8 @@ DriverResult<GpuReading> look_settled(Driver& driver, GpuIndex gpu);
 // event after `seen_event` says so; the events up to that have been handled.
 DriverResult<bool> never_began(Driver& driver, const std::string& run, std::uint64_t seen_event);
 // kDone: it runs, or did. kFailed: it never began.
-StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order,
-                      std::uint64_t seen_event, TimeUs at_us);
+StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order, std::uint64_t seen_event,
+                      TimeUs at_us);
 // kFailed: it neither stops nor has ended.
 StepOutcome stop_run(Driver& driver, GpuIndex gpu, const std::string& run, bool save, TimeUs at_us);
 
