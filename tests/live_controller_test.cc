@@ -1,6 +1,9 @@
 // The live controller on a simulated fleet that is a process of its own.
 #include <gtest/gtest.h>
 
+#include <optional>
+
+#include "control/journal.h"
 #include "live_fixture.h"
 
 namespace smartmig {
@@ -22,6 +25,30 @@ TEST(LiveFleet, RunsJobsToTheirEndAndReplays) {
   }
   EXPECT_EQ(wrong_journal(rig.state_dir()), "");
   EXPECT_EQ(wrong_runs(rig), "");
+
+  // One event changed, with its checksum: what was decided after it does not follow any more.
+  std::optional<EventRow> ended;
+  {
+    auto reader = JournalReader::open(rig.state_dir());
+    ASSERT_TRUE(reader.has_value());
+    ASSERT_TRUE(reader
+                    ->each_event(1,
+                                 [&](const EventRow& row) {
+                                   if (row.kind == "ended") ended = row;
+                                   return !ended;
+                                 })
+                    .has_value());
+  }
+  ASSERT_TRUE(ended.has_value());
+  ended->kind = "lost";
+  {
+    auto journal = Journal::open(rig.state_dir());
+    ASSERT_TRUE(journal.has_value());
+    journal->begin();
+    journal->put(*ended);
+    ASSERT_TRUE(journal->commit().has_value());
+  }
+  EXPECT_NE(wrong_journal(rig.state_dir()), "");
 }
 
 }  // namespace
