@@ -55,9 +55,7 @@ class ScriptedDriver : public Driver {
   }
   DriverResult<void> stop(GpuIndex, const std::string&, TimeUs) override { return {}; }
   DriverResult<void> kill(GpuIndex, const std::string&, TimeUs) override { return {}; }
-  DriverResult<std::vector<FleetEvent>> events_after(std::uint64_t, int) override {
-    return events;
-  }
+  DriverResult<std::vector<FleetEvent>> events_after(std::uint64_t, int) override { return events; }
 
  private:
   static std::optional<DriverError> next(std::deque<Fault>& faults) {
