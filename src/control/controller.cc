@@ -42,6 +42,7 @@ Controller::Impl::~Impl() {
     noticed.notify_all();
   }
   if (loop_thread.joinable()) loop_thread.join();
+  if (driver) driver->close();  // Ends what waits for an answer.
   if (event_thread.joinable()) event_thread.join();
   lanes.reset();
   std::vector<Input> left;
@@ -78,7 +79,8 @@ void Controller::Impl::loop() {
 }
 
 std::vector<Input> Controller::Impl::wait_for_inputs() {
-  std::int64_t wait_ns = jobs.empty() && calls.empty() ? 10 * kHousekeepingNs : kHousekeepingNs;
+  const bool idle = jobs.empty() && calls.empty() && fenced.empty();
+  std::int64_t wait_ns = idle ? 10 * kHousekeepingNs : kHousekeepingNs;
   if (const TimeUs due = model->next_due_us(); due != kNever) {
     const double away_us = static_cast<double>(due - clock_us()) / fleet.clock.speed;
     wait_ns = std::min(wait_ns, static_cast<std::int64_t>(std::clamp(away_us, 0.0, 1e6) * 1000));
@@ -148,7 +150,15 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
       }
       if (const auto found = keys.find(key); found != keys.end())
         before = jobs.at(found->second).row;
-      if (!before) before = final_job_with(submission.owner, submission.request.key);
+      if (!before) {
+        auto found = final_job_with(submission.owner, submission.request.key);
+        if (!found) {
+          known.emplace_back(&submission, tl::unexpected(Refusal{
+                                              503, "not accepted: " + found.error().message, ""}));
+          continue;
+        }
+        before = std::move(*found);
+      }
     }
     if (before) {
       Answer<Submitted> answer = Submitted{before->number, false};
@@ -202,15 +212,14 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
   for (auto& [submission, answer] : known) submission->answer.set_value(std::move(answer));
 }
 
-std::optional<JobRow> Controller::Impl::final_job_with(const std::string& owner,
-                                                       const std::string& key) {
+Result<std::optional<JobRow>> Controller::Impl::final_job_with(const std::string& owner,
+                                                               const std::string& key) {
   if (!reader) {
     auto opened = JournalReader::open(options.state_dir);
-    if (!opened) return std::nullopt;
+    if (!opened) return pass_on(opened);
     reader.emplace(std::move(*opened));
   }
-  auto found = reader->job_by_key(owner, key);
-  return found ? *found : std::nullopt;
+  return reader->job_by_key(owner, key);
 }
 
 // Everything that waits to be written, and `more`. Where that fails nothing of it is written,
@@ -242,6 +251,7 @@ Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
   }
   rows.clear();
   forgotten_slices.clear();
+  at("committed");
   if (!trouble.empty()) notice("fleet", nlohmann::json{{"trouble", ""}}.dump());
   trouble.clear();
   refuses_submissions = false;
@@ -306,26 +316,29 @@ void Controller::Impl::housekeeping() {
           fmt::format("a call to its driver has not answered for {:g} s", options.call_timeout_s));
   }
   const TimeUs now = clock_us();
-  for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) {
-    const GpuBook& book = gpus[gpu];
-    if (!book.row.fence.empty() && book.row.retry_us >= 0 && now >= book.row.retry_us && !book.hung)
-      order_read(gpu);
+  for (const GpuIndex gpu : std::vector<GpuIndex>(fenced.begin(), fenced.end())) {
+    const TimeUs retry_us = gpus[gpu].row.retry_us;
+    if (retry_us >= 0 && now >= retry_us) try_again(gpu);
   }
-  for (auto& [number, book] : jobs) {
-    if (book.save_due_us >= 0 && !book.will_not_stop &&
-        now > book.save_due_us + to_us(options.stop_grace_s)) {
-      book.will_not_stop = true;
-      book.row.note = "it was told to stop and has not: its slice is fenced";
-      rows.emplace_back(book.row);
-      changed(book);
-    }
-    if (book.max_runtime_us && book.run_begin_us >= 0 && !book.overran &&
-        now - book.run_begin_us > *book.max_runtime_us) {
-      book.overran = true;
-      order_kill(book);
-    }
-  }
+  for (const JobNumber number : watched) watch(jobs.at(number), now);
   if (!rows.empty()) (void)flush({});
+}
+
+// A job that should have stopped by now, or has run for as long as it may.
+void Controller::Impl::watch(JobBook& book, TimeUs now) {
+  if (book.save_due_us >= 0 && !book.will_not_stop &&
+      now > book.save_due_us + to_us(options.stop_grace_s)) {
+    book.will_not_stop = true;
+    book.row.note = "it was told to stop and has not: its slice is fenced";
+    rows.emplace_back(book.row);
+    changed(book);
+  }
+  if (book.max_runtime_us && !book.row.cancelled && book.ran_us(now) > *book.max_runtime_us) {
+    book.row.cancelled = true;
+    book.row.note = kOverran;
+    rows.emplace_back(book.row);
+    order_kill(book);
+  }
 }
 
 void Controller::Impl::notice(std::string kind, std::string json) {

@@ -31,6 +31,9 @@ struct ControllerOptions {
   double retry_most_s = 3600;
   int keep_days = 30;  // Of finished jobs and old decisions.
   int workers = 16;
+  // Called by the loop's thread at the named points of a change or a run, before what the name says
+  // is durable: "step journalled", "calls handed out", ... For tests, which end the process there.
+  std::function<void(std::string_view)> at;
 };
 
 // --- what can be seen

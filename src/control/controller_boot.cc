@@ -22,10 +22,13 @@ std::string fleet_spec(const std::vector<std::string>& boards) {
   return text;
 }
 
-// The slot of "create 5"; -1 for any other step.
-int slot_being_made(const std::string& step) {
-  if (!step.starts_with("create ")) return -1;
-  return static_cast<int>(parse_integer(step.substr(7)).value_or(-1));
+// Slots that the step under way may have filled: that of "create 5", any of the two layouts where
+// it was on its way between them.
+SlotSet slots_being_made(const IntentRow& intent) {
+  if (intent.step == "undo" || intent.step == "retry") return intent.base | intent.target;
+  if (!intent.step.starts_with("create ")) return 0;
+  const auto slot = parse_integer(intent.step.substr(7));
+  return slot && *slot >= 0 && *slot < 64 ? SlotSet{1} << *slot : 0;
 }
 
 }  // namespace
@@ -71,20 +74,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
 
   auto readings = read_settled();
   if (!readings) return fail("the fleet cannot be read: {}", readings.error().message);
-  // After the look: a run that it did not show has said so in an event by now.
-  taken_event =
-      static_cast<std::uint64_t>(parse_integer(journal->setting("fleet event")).value_or(0));
-  std::vector<FleetEvent> events;
-  for (std::uint64_t after = taken_event;;) {
-    auto more = driver->events_after(after, 0);
-    if (!more) return fail("the fleet's events cannot be had: {}", more.error().message);
-    std::erase_if(*more, [&](const FleetEvent& event) { return event.number <= after; });
-    if (more->empty()) break;
-    events.insert(events.end(), more->begin(), more->end());
-    after = more->back().number;
-    if (after > taken_event) break;  // Asking on would let the fleet forget what is not journalled.
-  }
-  auto snapshot = stand(std::move(*readings), events);
+  auto snapshot = stand(*readings);
   if (!snapshot) return pass_on(snapshot);
   auto made = Model::make(*snapshot, boot_us);
   if (!made) return pass_on(made);
@@ -101,7 +91,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
       std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
   for (Row& any : rows) {
     if (auto* audit = std::get_if<AuditRow>(&any); audit != nullptr && audit->number == 0) {
-      audit->number = next_event++;
+      audit->number = next_audit++;
       audit->at_us = boot_us;
     }
   }
@@ -109,24 +99,30 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   journalled_event = taken_event;
   latest_us = boot_us;
   round_due = true;
+  take_up();
+  return {};
+}
+
+// What was asked for and perhaps not done, and runs that nobody waits for.
+void Controller::Impl::take_up() {
   for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) {
     if (gpus[gpu].row.draining) stop_all_on(gpu);
+    for (const JobNumber number : jobs_on(gpu)) {
+      JobBook& book = jobs.at(number);
+      if (book.row.cancelled) order_kill(book);
+      if (book.max_runtime_us || book.save_due_us >= 0) watched.insert(number);
+    }
   }
   for (const auto& [gpu, run] : strays) {
     calls.emplace_back(gpu, [driver = driver, gpu = gpu, run = run, at = boot_us] {
       CallDone done;
-      done.kind = CallDone::Kind::kRead;  // It frees its slice: look again.
+      done.kind = CallDone::Kind::kStop;
       done.gpu = gpu;
       done.outcome = stop_run(*driver, gpu, run, false, at);
-      auto reading = driver->read(gpu);
-      if (reading) done.outcome.reading = std::move(*reading);
-      if (!reading)
-        done.outcome.kind = StepOutcome::Kind::kFailed, done.outcome.error = reading.error();
       return done;
     });
-    gpus[gpu].adopts = true;
+    order_read(gpu);  // Its slice is free then.
   }
-  return {};
 }
 
 // A look at everything once nothing is under way any more that an earlier controller had ordered.
@@ -141,16 +137,41 @@ DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
   }
 }
 
-Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading> readings,
-                                         const std::vector<FleetEvent>& events) {
+// Handles what the fleet said while nobody listened. After the look: a run that it did not show has
+// said so by now. Each part is journalled before more is asked for, which lets the fleet forget it.
+Result<void> Controller::Impl::catch_up() {
+  taken_event =
+      static_cast<std::uint64_t>(parse_integer(journal->setting("fleet event")).value_or(0));
+  while (true) {
+    auto events = driver->events_after(taken_event, 0);
+    if (!events) return fail("the fleet's events cannot be had: {}", events.error().message);
+    std::erase_if(*events, [&](const FleetEvent& event) { return event.number <= taken_event; });
+    if (events->empty()) return {};
+    settle_ended_runs(*events);
+    rows.emplace_back(
+        std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
+    if (auto written = flush({}); !written) return written;
+  }
+}
+
+Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings) {
   auto loaded = journal->load();
   if (!loaded) return pass_on(loaded);
   next_job = loaded->next_job;
   // Runs of a journal that was lost may still be known to the fleet: none of their numbers again.
-  if (!damage.empty()) next_job = std::max<std::int64_t>(next_job, std::time(nullptr));
+  const std::int64_t least = damage.empty()
+                                 ? parse_integer(journal->setting("least job")).value_or(1)
+                                 : std::int64_t{std::time(nullptr)};
+  if (!damage.empty())
+    rows.emplace_back(std::pair<std::string, std::string>("least job", std::to_string(least)));
+  next_job = std::max(next_job, least);
   next_intent = loaded->next_intent;
   next_event = loaded->next_event;
+  next_audit = loaded->next_audit;
   Snapshot snapshot;
+  // An operator's cap outlives the controller.
+  if (const auto cap = parse_number(journal->setting("power cap")))
+    options.setup.limits.power_cap_w = *cap;
   snapshot.setup = options.setup;
   snapshot.version = options.version;
   snapshot.frozen = journal->setting("frozen") == "yes" || !damage.empty();
@@ -175,12 +196,11 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading> readings,
     if (!request) return fail("job {}: {}", row.number, request.error().error);
     JobBook book;
     if (request->max_runtime_s) book.max_runtime_us = to_us(*request->max_runtime_s);
-    book.cancelled = row.cancelled;
     book.row = std::move(row);
     if (!book.row.key.empty()) keys[book.row.owner + '\0' + book.row.key] = book.row.number;
     jobs.emplace(book.row.number, std::move(book));
   }
-  settle_ended_runs(events);
+  if (auto caught_up = catch_up(); !caught_up) return pass_on(caught_up);
   for (const SliceRow& row : loaded->slices) {
     const auto found = gpu_by_uuid.find(row.gpu);
     if (found != gpu_by_uuid.end()) gpus[found->second].ours.insert(row.uuid);
@@ -198,6 +218,7 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading> readings,
 void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) {
   for (const FleetEvent& event : events) {
     taken_event = std::max(taken_event, event.number);
+    if (event.kind == FleetEvent::Kind::kChanged) changed_us[event.gpu] = event.at_us;
     JobBook* book = book_of(event.run);
     if (book == nullptr || book->row.phase == JobPhase::kQueued) continue;
     switch (event.kind) {
@@ -209,12 +230,12 @@ void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) 
         break;
       case FleetEvent::Kind::kSaved:
       case FleetEvent::Kind::kKilled:
-        if (book->cancelled) {
-          finish(*book, JobPhase::kCancelled, event.at_us, book->row.note);
+        if (book->row.cancelled) {
+          finish_unfinished(*book, event.at_us);
         } else if (event.kind == FleetEvent::Kind::kSaved) {
           requeue(*book, event.left, 0, "");
         } else {
-          requeue(*book, book->row.left, 0, "its run was killed");
+          requeue(*book, book->row.left, book->ran_us(event.at_us), "its run was killed");
         }
         break;
       case FleetEvent::Kind::kChanged:
@@ -229,8 +250,7 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
     GpuBook& gpu = gpus[index];
     Snapshot::GpuStand& stand = snapshot.gpus[index];
     const Board& board = boards->board(index);
-    const SlotSet undone = gpu.intent && gpu.intent->step == "undo" ? gpu.intent->base : 0;
-    const int made = gpu.intent ? slot_being_made(gpu.intent->step) : -1;
+    const SlotSet made = gpu.intent ? slots_being_made(*gpu.intent) : 0;
     std::set<std::string> gone = gpu.ours;
     SlotSet present = 0;
     bool known = true;
@@ -240,7 +260,7 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
       present |= SlotSet{1} << slice.slot;
       known = known && boards->kind_of_slot(index, slice.slot) != kNoKind;
       // The step under way had made it, and had no time to say so.
-      if (!gpu.ours.contains(slice.uuid) && (slice.slot == made || (undone >> slice.slot & 1))) {
+      if (!gpu.ours.contains(slice.uuid) && (made >> slice.slot & 1)) {
         gpu.ours.insert(slice.uuid);
         rows.emplace_back(SliceRow{slice.uuid, gpu.row.uuid, slice.slot, boot_us});
       }
@@ -258,11 +278,15 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
       gpu.slices.clear();
       present = stand.foreign = 0;
     }
-    if (!gpu.row.fence.empty()) gpu.row.retry_us = boot_us;
+    if (!gpu.row.fence.empty()) {
+      gpu.row.retry_us = boot_us;
+      fenced.insert(index);
+    }
     stand.present = stand.target = present;
     stand.fresh = stand.fresh && present == 0 && !gpu.intent;
     if (gpu.intent) {
-      const SlotSet wanted = gpu.intent->step == "undo" ? gpu.intent->base : gpu.intent->target;
+      const bool back = gpu.intent->step == "undo" || gpu.intent->step == "retry";
+      const SlotSet wanted = back ? gpu.intent->base : gpu.intent->target;
       if ((stand.foreign & ~wanted) == 0) stand.target = wanted;
       gpu.intent->closed_us = boot_us;
       gpu.intent->outcome =
@@ -300,7 +324,7 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       const double full = boards->full_us(job, boards->kind_of_slot(index, slice.slot));
       const bool saving = slice.phase == RunPhase::kSaving;
       book->row.phase = saving ? JobPhase::kSaving : JobPhase::kRunning;
-      book->run_begin_us = slice.begin_us;
+      book->row.begin_us = slice.begin_us;
       if (saving) book->save_due_us = boot_us;
       rows.emplace_back(book->row);
       snapshot.runs.push_back({book->row.number, index, slice.slot, slice.begin_us,
@@ -313,12 +337,17 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
   }
   for (const JobNumber number : lost) {
     JobBook& book = jobs.at(number);
-    if (book.cancelled) {
-      finish(book, JobPhase::kCancelled, boot_us, book.row.note);
-    } else {
-      requeue(book, book.row.left, 0,
-              "its run was gone after a restart: it goes on from its last checkpoint");
+    if (book.row.cancelled) {
+      finish_unfinished(book, boot_us);
+      continue;
     }
+    // It was lost when something happened to its GPU, or else at some time up to now.
+    const auto gpu = gpu_by_uuid.find(book.row.gpu);
+    const auto when = gpu == gpu_by_uuid.end() ? changed_us.end() : changed_us.find(gpu->second);
+    const bool began = book.row.phase != JobPhase::kStarting;
+    requeue(book, book.row.left,
+            began ? book.ran_us(when == changed_us.end() ? boot_us : when->second) : 0,
+            "its run was gone after a restart: it goes on from its last checkpoint");
   }
   std::vector<JobNumber> numbers;
   for (const auto& [number, book] : jobs) numbers.push_back(number);

@@ -26,10 +26,19 @@ Answer<GpuIndex> Controller::Impl::find_gpu(const std::string& id) const {
              "gpu"));
 }
 
+// The operator says that the fault is over: a look is enough, and the change that had failed is not
+// tried again.
+void Controller::Impl::retry_now(GpuIndex index) {
+  gpus[index].row.retry_us = clock_us();
+  gpus[index].row.failures = 0;
+  gpus[index].wanted.reset();
+  try_again(index);
+}
+
 // Tells every job there that can stop to do so.
 void Controller::Impl::stop_all_on(GpuIndex index) {
-  for (auto& [number, book] : jobs) {
-    if (book.row.phase != JobPhase::kRunning || book.row.gpu != gpus[index].row.uuid) continue;
+  for (const JobNumber number : jobs_on(index)) {
+    if (jobs.at(number).row.phase != JobPhase::kRunning) continue;
     const auto job = model->index_of(number);
     if (!job || !is_preemptible(model->state().job(*job)) ||
         model->state().preemption() != Preemption::kCheckpoint)
@@ -124,9 +133,8 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
   };
   if (!trouble.empty() && !dry) return tl::unexpected(refuse(503, trouble));
   if (!dry)
-    rows.emplace_back(AuditRow{next_event++, clock_us(), std::time(nullptr), who,
-                               fmt::format("{}{}{}", kNames[static_cast<std::size_t>(command.kind)],
-                                           command.gpu.empty() ? "" : " ", command.gpu)});
+    audit(who, fmt::format("{}{}{}", kNames[static_cast<std::size_t>(command.kind)],
+                           command.gpu.empty() ? "" : " ", command.gpu));
   Event event;
   event.at_us = clock_us();
   switch (command.kind) {
@@ -148,19 +156,16 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
       break;
     }
     case Kind::kRecover: {
-      std::size_t foreign = 0, fenced = 0;
+      std::size_t foreign = 0, fenced_gpus = 0;
       for (GpuIndex i = 0; i < gpus.size(); ++i) {
         foreign += static_cast<std::size_t>(std::popcount(model->foreign(i)));
-        fenced += !gpus[i].row.fence.empty();
-        if (!dry && !gpus[i].row.fence.empty()) {
-          gpus[i].row.retry_us = clock_us();
-          order_read(i);
-        }
+        fenced_gpus += !gpus[i].row.fence.empty();
+        if (!dry && !gpus[i].row.fence.empty()) retry_now(i);
       }
       outcome.lines.push_back(
           fmt::format("it decides again; {} slices stay foreign until they are adopted, {} fenced "
                       "GPUs are tried anew",
-                      foreign, fenced));
+                      foreign, fenced_gpus));
       if (dry) break;
       recovered = true;
       damage.clear();
@@ -189,10 +194,7 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
                       gpus[gpu].row.fence.empty() ? "" : "; its fence is tried now"));
       if (dry) break;
       gpus[gpu].row.cordoned = gpus[gpu].row.draining = false;
-      if (!gpus[gpu].row.fence.empty()) {
-        gpus[gpu].row.retry_us = clock_us();
-        order_read(gpu);
-      }
+      if (!gpus[gpu].row.fence.empty()) retry_now(gpu);
       rows.emplace_back(gpus[gpu].row);
       apply_openness(gpu);
       break;

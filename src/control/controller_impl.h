@@ -1,7 +1,7 @@
 // The inside of Controller, shared by its files: the loop (controller.cc), the start
-// (controller_boot.cc), what comes in (controller_inputs.cc), decisions and orders
-// (controller_round.cc), operators' commands (controller_commands.cc) and what can be seen
-// (controller_view.cc).
+// (controller_boot.cc), what comes in (controller_inputs.cc), faults and the way back from them
+// (controller_repair.cc), decisions and orders (controller_round.cc), operators' commands
+// (controller_commands.cc) and what can be seen (controller_view.cc).
 //
 // Everything below "the loop's own" is touched by the loop's thread alone. What happens is handled
 // in this order: rows for the journal, then the model (a submission: only once it is durable), then
@@ -28,13 +28,15 @@ namespace smartmig {
 
 // What a worker has done.
 struct CallDone {
-  enum class Kind : std::uint8_t { kStep, kUndo, kStart, kStop, kRead } kind = Kind::kRead;
+  enum class Kind : std::uint8_t { kStep, kUndo, kRetry, kStart, kStop, kRead } kind = Kind::kRead;
   GpuIndex gpu = 0;
   std::uint8_t slot = 0;
   bool create = false;
   JobNumber job = 0;
   int attempt = 0;
+  std::string slice;  // Of a start.
   StepOutcome outcome;
+  std::vector<std::string> never_began;  // Of a read: runs whose start was unclear.
 };
 
 struct Submission {
@@ -67,21 +69,28 @@ struct Inbox {
 struct JobBook {
   JobRow row;
   std::optional<TimeUs> max_runtime_us;
-  TimeUs run_begin_us = -1;  // Of the run under way.
   TimeUs save_due_us = -1;   // When a save under way should be over.
-  bool cancelled = false;    // To be so once its run has ended.
-  bool overran = false;      // Killed for its max_runtime_s.
+  bool unclear = false;      // Nobody can tell whether its run was begun.
+  bool stop_failed = false;  // It was told to stop or killed, and the call failed.
   bool will_not_stop = false;
+
+  TimeUs ran_us(TimeUs now) const {
+    return row.begin_us < 0 ? 0 : std::max<TimeUs>(0, now - row.begin_us);
+  }
 };
+// The note of a job that is killed for its max_runtime_s; JobRow::cancelled is set as well.
+inline constexpr std::string_view kOverran = "it ran past its max_runtime_s";
 
 struct GpuBook {
   GpuRow row;
   KnownSlices slices;
   std::set<std::string> ours;  // UUIDs of slices we made or adopted.
   std::optional<IntentRow> intent;
-  std::string undo_reason;  // While a change is being undone.
+  std::string undo_reason;        // Why the intent's change is being undone; empty: it is not.
+  std::optional<SlotSet> wanted;  // What the change that failed was for: a retry goes there.
   bool read_ordered = false;
-  bool hung = false;  // A call was given up and has not come back.
+  bool moving = false;  // The way back, or another try, is ordered.
+  bool hung = false;    // A call was given up and has not come back.
   bool lost = false;
   bool adopts = false;  // Idle foreign slices become ours with the next look.
   long changes = 0;
@@ -98,7 +107,9 @@ struct Controller::Impl {
   Result<void> boot(std::unique_ptr<Driver> given);
   DriverResult<std::vector<GpuReading>> read_settled();
   Result<void> open_journal();
-  Result<Snapshot> stand(std::vector<GpuReading> readings, const std::vector<FleetEvent>& events);
+  Result<Snapshot> stand(const std::vector<GpuReading>& readings);
+  Result<void> catch_up();
+  void take_up();
   void settle_ended_runs(const std::vector<FleetEvent>& events);
   void settle_slices(const std::vector<GpuReading>& readings, Snapshot& snapshot);
   void settle_runs(const std::vector<GpuReading>& readings, Snapshot& snapshot);
@@ -109,36 +120,59 @@ struct Controller::Impl {
   std::vector<Input> wait_for_inputs();
   void take(std::vector<Input>& inputs);
   void accept(std::vector<Submission>& submissions);
-  std::optional<JobRow> final_job_with(const std::string& owner, const std::string& key);
+  Result<std::optional<JobRow>> final_job_with(const std::string& owner, const std::string& key);
   Result<void> flush(const std::vector<Row>& more);
   void housekeeping();
+  void watch(JobBook& book, TimeUs now);
   void record(Event event);
   TimeUs clock_us() const { return std::max(fleet.clock.at(monotonic_ns()), boot_us); }
   template <class T>
   T ask(std::function<T()> question);  // Answered by the loop's thread.
   void notice(std::string kind, std::string json);
+  void at(std::string_view point) const {
+    if (options.at) options.at(point);
+  }
 
   // --- controller_inputs.cc
   void on(const CallDone& done);
   void on_step(const CallDone& done);
-  void on_undo(const CallDone& done);
   void on_start(const CallDone& done);
+  void on_stop(const CallDone& done);
+  void on_read(const CallDone& done);
   void on(const FleetEvent& event);
   void on_run_over(JobBook& book, const FleetEvent& event);
-  void reconcile(GpuIndex gpu, const GpuReading& reading, TimeUs at_us);
+  void off_its_slice(JobBook& book, Event event, double left, TimeUs lost_us,
+                     const std::string& note);
+  void finish_unfinished(JobBook& book, TimeUs at_us);
+  bool reconcile(GpuIndex gpu, const GpuReading& reading, TimeUs at_us);
+  void take_off_vanished(GpuIndex gpu, SlotSet gone, TimeUs at_us);
+  bool is_taken_by_others(GpuIndex gpu, const SliceReading& slice);
   void adopt_idle(GpuIndex gpu, const GpuReading& reading);
-  void fence(GpuIndex gpu, const std::string& why);
-  void lift_fence(GpuIndex gpu);
   void order_read(GpuIndex gpu);
   void order_kill(JobBook& book);
+  void order_save(JobBook& book);
   Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner);
-  void close_intent(GpuIndex gpu, const std::string& outcome);
+  void audit(const std::string& who, std::string what);
   void finish(JobBook& book, JobPhase phase, TimeUs at_us, const std::string& note);
   void requeue(JobBook& book, double left, TimeUs lost_us, const std::string& note);
-  void apply_openness(GpuIndex gpu);
   JobBook* book_of(const std::string& run);
+  std::vector<JobNumber> jobs_on(GpuIndex gpu) const;
+  JobNumber job_at(GpuIndex gpu, int slot) const;
   void changed(const JobBook& book);
   void changed(GpuIndex gpu);
+
+  // --- controller_repair.cc
+  void undo(GpuIndex gpu, const std::string& why);
+  void order_move(GpuIndex gpu, CallDone::Kind kind);
+  void on_undo(const CallDone& done);
+  void on_retry(const CallDone& done);
+  void take_made(const CallDone& done);
+  void try_again(GpuIndex gpu);
+  void fence(GpuIndex gpu, const std::string& why);
+  void lift_fence(GpuIndex gpu);
+  void apply_openness(GpuIndex gpu);
+  void open_intent(GpuIndex gpu, SlotSet base, SlotSet target, TimeUs at_us);
+  void close_intent(GpuIndex gpu, const std::string& outcome);
 
   // --- controller_round.cc
   void round(TimeUs now);
@@ -152,6 +186,7 @@ struct Controller::Impl {
   Answer<Outcome> carry_out(const Command& command, const std::string& who);
   Answer<GpuIndex> find_gpu(const std::string& id) const;
   void stop_all_on(GpuIndex gpu);
+  void retry_now(GpuIndex gpu);
   Answer<void> set_layout(GpuIndex gpu, SlotSet wanted, bool dry_run,
                           std::vector<std::string>& lines);
   Answer<void> apply_plan(bool dry_run, std::vector<std::string>& lines);
@@ -171,6 +206,7 @@ struct Controller::Impl {
   std::shared_ptr<const Fleet> boards;
   std::string damage;  // Of the journal that was found; empty: none.
   std::vector<std::pair<GpuIndex, std::string>> strays;  // Runs to be killed at the start.
+  std::unordered_map<GpuIndex, TimeUs> changed_us;       // When the fleet last said so, before it.
 
   std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();
   std::unique_ptr<Lanes> lanes;
@@ -202,7 +238,9 @@ struct Controller::Impl {
   std::vector<std::string> forgotten_slices;        // The same.
   std::vector<std::pair<GpuIndex, std::function<CallDone()>>> calls;  // To be made once they are.
   std::vector<GpuIndex> last_changed;  // By the last decision that changed layouts.
-  std::int64_t next_job = 1, next_intent = 1, next_event = 1;
+  std::set<GpuIndex> fenced;           // GPUs to be tried again.
+  std::set<JobNumber> watched;         // Jobs that run and may have to be stopped by the clock.
+  std::int64_t next_job = 1, next_intent = 1, next_event = 1, next_audit = 1;
   std::uint64_t taken_event = 0;  // Of the fleet's, handled.
   TimeUs latest_us = 0;           // Of what was handled since the last round.
   bool round_due = false;
@@ -223,6 +261,8 @@ T Controller::Impl::ask(std::function<T()> question) {
   return answer.get();
 }
 
+// "told to fail (in-use)"
+std::string said(const DriverError& error);
 // "123.4": the fourth run of job 123.
 std::string run_name(JobNumber job, int attempt);
 

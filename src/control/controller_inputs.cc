@@ -1,7 +1,7 @@
 // What comes in: how driver's calls went, what the fleet says, and what an operator cancels.
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
@@ -12,15 +12,18 @@ namespace {
 
 using Kind = StepOutcome::Kind;
 
+CallDone failed_read(CallDone done, DriverError error) {
+  done.outcome.kind = Kind::kFailed;
+  done.outcome.error = std::move(error);
+  return done;
+}
+
+}  // namespace
+
 std::string said(const DriverError& error) {
   return fmt::format("{} ({})", error.message.empty() ? "no reason given" : error.message,
                      to_string(error.code));
 }
-
-// Faults of which a look at the GPU tells more.
-bool is_about_the_slice(DriverCode code) { return code == DriverCode::kNotFound; }
-
-}  // namespace
 
 JobBook* Controller::Impl::book_of(const std::string& run) {
   const auto parts = split(run, '.');
@@ -31,6 +34,23 @@ JobBook* Controller::Impl::book_of(const std::string& run) {
   const auto found = jobs.find(*number);
   if (found == jobs.end() || found->second.row.attempt != *attempt) return nullptr;
   return &found->second;
+}
+
+// Jobs of ours on its slices.
+std::vector<JobNumber> Controller::Impl::jobs_on(GpuIndex index) const {
+  std::vector<JobNumber> found;
+  for (SlotSet rest = model->state().gpu(index).present; rest; rest &= rest - 1) {
+    const JobNumber number = job_at(index, std::countr_zero(rest));
+    if (number != 0) found.push_back(number);
+  }
+  return found;
+}
+
+// The job of ours on that slice; 0: none.
+JobNumber Controller::Impl::job_at(GpuIndex index, int slot) const {
+  const std::uint8_t start = boards->board(index).slots[static_cast<std::size_t>(slot)].start;
+  const SliceState& slice = model->state().slice(boards->slice_at(index, start));
+  return slice.job == kNone || slice.slot != slot ? 0 : model->number_of(slice.job);
 }
 
 void Controller::Impl::on(const CallDone& done) {
@@ -49,25 +69,14 @@ void Controller::Impl::on(const CallDone& done) {
       return on_step(done);
     case CallDone::Kind::kUndo:
       return on_undo(done);
+    case CallDone::Kind::kRetry:
+      return on_retry(done);
     case CallDone::Kind::kStart:
       return on_start(done);
     case CallDone::Kind::kStop:
-      if (done.outcome.kind == Kind::kFailed)
-        fence(done.gpu,
-              fmt::format("job {} cannot be stopped: {}", done.job, said(done.outcome.error)));
-      return;
+      return on_stop(done);
     case CallDone::Kind::kRead:
-      gpu.read_ordered = false;
-      if (done.outcome.kind == Kind::kFailed) {
-        gpu.lost = done.outcome.error.code == DriverCode::kGpuLost;
-        return fence(done.gpu, "it cannot be read: " + said(done.outcome.error));
-      }
-      gpu.lost = false;
-      if (gpu.adopts) adopt_idle(done.gpu, *done.outcome.reading);
-      reconcile(done.gpu, *done.outcome.reading, clock_us());
-      if (!gpu.row.fence.empty() && gpu.row.retry_us >= 0 && clock_us() >= gpu.row.retry_us)
-        lift_fence(done.gpu);
-      return;
+      return on_read(done);
   }
 }
 
@@ -76,8 +85,6 @@ void Controller::Impl::on_step(const CallDone& done) {
   Event event;
   event.gpu = done.gpu;
   event.at_us = clock_us();
-  const std::string what =
-      fmt::format("{} {}", done.create ? "making" : "destroying", slice_name(done.gpu, done.slot));
   if (done.outcome.kind == Kind::kDone) {
     // The fleet's clock when it was done, as near as is known: the order's time and how long it
     // takes.
@@ -94,69 +101,19 @@ void Controller::Impl::on_step(const CallDone& done) {
     gpu.row.failures = 0;
     event.kind = Event::Kind::kStepDone;
     record(event);
+    at("step done");
     return changed(done.gpu);
   }
   event.kind = Event::Kind::kStepFailed;
   record(event);
+  at("step failed");
   if (done.outcome.kind == Kind::kChanged) {
     close_intent(done.gpu, "dropped: somebody else changed the GPU");
-    return reconcile(done.gpu, *done.outcome.reading, clock_us());
-  }
-  // Nothing is placed there while it goes back.
-  event.kind = Event::Kind::kClose;
-  record(event);
-  gpu.undo_reason = fmt::format("{} failed: {}", what, said(done.outcome.error));
-  SlotSet base = 0;
-  for (const auto& [slot, uuid] : gpu.slices) base |= SlotSet{1} << slot;
-  SlotSet keep = 0;
-  for (const auto& [slot, uuid] : gpu.slices) {
-    if (!gpu.ours.contains(uuid)) keep |= SlotSet{1} << slot;
-  }
-  if (gpu.intent) {
-    base = gpu.intent->base;
-    gpu.intent->step = "undo";
-    rows.emplace_back(*gpu.intent);
-  }
-  const Board* board = &model->fleet().board(done.gpu);
-  calls.emplace_back(done.gpu,
-                     [driver = driver, index = done.gpu, board, base, keep, at = event.at_us] {
-                       CallDone result;
-                       result.kind = CallDone::Kind::kUndo;
-                       result.gpu = index;
-                       result.outcome = undo_change(*driver, index, *board, base, keep, at);
-                       return result;
-                     });
-}
-
-void Controller::Impl::on_undo(const CallDone& done) {
-  GpuBook& gpu = gpus[done.gpu];
-  std::string why = gpu.undo_reason;
-  gpu.undo_reason.clear();
-  const SlotSet base = gpu.intent ? gpu.intent->base : 0;
-  if (done.outcome.reading) {
-    // What stands in the old layout's places was made again by us.
-    for (const SliceReading& slice : done.outcome.reading->slices) {
-      const auto known = gpu.slices.find(slice.slot);
-      const bool same = known != gpu.slices.end() && known->second == slice.uuid;
-      if (same || !(base >> slice.slot & 1)) continue;
-      gpu.ours.insert(slice.uuid);
-      rows.emplace_back(SliceRow{slice.uuid, gpu.row.uuid, slice.slot, clock_us()});
-    }
     reconcile(done.gpu, *done.outcome.reading, clock_us());
+    return;
   }
-  {
-    const std::lock_guard lock(seen_mutex);
-    ++counted.rollbacks;
-  }
-  if (done.outcome.kind == Kind::kDone) {
-    why += fmt::format("; it is back at {}", layout_name(model->fleet().board(done.gpu),
-                                                         slots_of(*done.outcome.reading)));
-    close_intent(done.gpu, "rolled back: " + why);
-  } else {
-    why += "; the way back failed too: " + said(done.outcome.error);
-    close_intent(done.gpu, "fenced: " + why);
-  }
-  fence(done.gpu, why);
+  undo(done.gpu, fmt::format("{} {} failed: {}", done.create ? "making" : "destroying",
+                             slice_name(done.gpu, done.slot), said(done.outcome.error)));
 }
 
 void Controller::Impl::on_start(const CallDone& done) {
@@ -168,18 +125,69 @@ void Controller::Impl::on_start(const CallDone& done) {
   if (done.outcome.kind == Kind::kDone) {
     book.row.phase = JobPhase::kRunning;
     rows.emplace_back(book.row);
-    return changed(book);
+    gpus[done.gpu].row.failures = 0;
+    at("started");
+    changed(book);
+    // It was on its way when the operator drained the GPU.
+    if (gpus[done.gpu].row.draining) stop_all_on(done.gpu);
+    return;
   }
-  const std::string why = said(done.outcome.error);
+  const std::string why =
+      fmt::format("job {} could not be started: {}", done.job, said(done.outcome.error));
+  if (done.outcome.kind == Kind::kUnclear) {
+    book.unclear = true;  // It keeps its slice until a look tells.
+    return fence(done.gpu, why);
+  }
   Event event;
   event.kind = Event::Kind::kLost;
   event.at_us = clock_us();
-  event.job = done.job;
-  record(event);
-  requeue(book, book.row.left, 0, "a start failed: " + why);
+  off_its_slice(book, event, book.row.left, 0, "a start failed: " + said(done.outcome.error));
   if (done.outcome.reading) reconcile(done.gpu, *done.outcome.reading, clock_us());
-  if (is_about_the_slice(done.outcome.error.code)) return order_read(done.gpu);
-  fence(done.gpu, fmt::format("job {} could not be started: {}", done.job, why));
+  // A slice that is not there: the look has told, and nothing is wrong with the GPU.
+  if (done.outcome.error.code == DriverCode::kNotFound && !gpus[done.gpu].ours.contains(done.slice))
+    return;
+  fence(done.gpu, why);
+}
+
+void Controller::Impl::on_stop(const CallDone& done) {
+  if (done.outcome.kind != Kind::kFailed) return;
+  const auto found = jobs.find(done.job);
+  if (found == jobs.end()) return;
+  found->second.stop_failed = true;
+  fence(done.gpu, fmt::format("job {} cannot be stopped: {}", done.job, said(done.outcome.error)));
+}
+
+void Controller::Impl::on_read(const CallDone& done) {
+  GpuBook& gpu = gpus[done.gpu];
+  gpu.read_ordered = false;
+  gpu.lost = done.outcome.reading && done.outcome.reading->lost;
+  if (done.outcome.kind == Kind::kFailed) {
+    // A board that is lost has no slices any more: their jobs go on elsewhere.
+    if (gpu.lost) reconcile(done.gpu, *done.outcome.reading, clock_us());
+    return fence(done.gpu, "it cannot be read: " + said(done.outcome.error));
+  }
+  for (const SliceReading& slice : done.outcome.reading->slices) {
+    JobBook* book = book_of(slice.run);
+    if (book == nullptr || !book->unclear) continue;
+    book->unclear = false;
+    if (book->row.phase == JobPhase::kStarting) book->row.phase = JobPhase::kRunning;
+    rows.emplace_back(book->row);
+    changed(*book);
+  }
+  for (const std::string& run : done.never_began) {
+    JobBook* book = book_of(run);
+    if (book == nullptr || !book->unclear) continue;
+    Event event;
+    event.kind = Event::Kind::kLost;
+    event.at_us = clock_us();
+    off_its_slice(*book, event, book->row.left, 0, "a start failed");
+  }
+  if (gpu.adopts) adopt_idle(done.gpu, *done.outcome.reading);
+  if (!reconcile(done.gpu, *done.outcome.reading, clock_us())) return;
+  const bool cutting = model->state().gpu(done.gpu).operation_end_us != kNever;
+  if (!gpu.row.fence.empty() && gpu.undo_reason.empty() && !gpu.moving && !cutting &&
+      gpu.row.retry_us >= 0 && clock_us() >= gpu.row.retry_us)
+    lift_fence(done.gpu);
 }
 
 // --- what the fleet says
@@ -197,8 +205,6 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
   Event input;
   input.at_us = event.at_us;
   input.job = book.row.number;
-  const TimeUs ran_us =
-      book.run_begin_us >= 0 ? std::max<TimeUs>(0, event.at_us - book.run_begin_us) : 0;
   switch (event.kind) {
     case FleetEvent::Kind::kEnded:
       input.kind = Event::Kind::kEnded;
@@ -209,30 +215,39 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
       record(input);
       return finish(book, JobPhase::kFailed, event.at_us, "it failed: " + event.message);
     case FleetEvent::Kind::kSaved:
-      if (book.cancelled) break;
       input.kind = Event::Kind::kSaved;
-      input.left = event.left;
-      record(input);
-      return requeue(book, event.left, 0, "");
+      return off_its_slice(book, input, event.left, 0, "");
     case FleetEvent::Kind::kKilled:
-      if (book.cancelled || book.overran) break;
       input.kind = Event::Kind::kLost;
-      record(input);
-      return requeue(book, book.row.left, ran_us, "its run was killed");
+      return off_its_slice(book, input, book.row.left, book.ran_us(event.at_us),
+                           "its run was killed");
     case FleetEvent::Kind::kChanged:
       return;
   }
-  input.kind = Event::Kind::kGone;
-  record(input);
-  if (book.overran)
-    return finish(book, JobPhase::kFailed, event.at_us, "it ran past its max_runtime_s");
-  finish(book, JobPhase::kCancelled, event.at_us, book.row.note);
+}
+
+// A run is over and the job is not: it waits again, or was only waited for to be rid of it.
+void Controller::Impl::off_its_slice(JobBook& book, Event event, double left, TimeUs lost_us,
+                                     const std::string& note) {
+  event.job = book.row.number;
+  event.left = left;
+  if (book.row.cancelled) event.kind = Event::Kind::kGone;
+  record(event);
+  if (book.row.cancelled) return finish_unfinished(book, event.at_us);
+  requeue(book, left, lost_us, note);
+}
+
+// The job was cancelled, or has overrun: its note says which.
+void Controller::Impl::finish_unfinished(JobBook& book, TimeUs at_us) {
+  const bool overran = book.row.note == kOverran;
+  finish(book, overran ? JobPhase::kFailed : JobPhase::kCancelled, at_us, book.row.note);
 }
 
 void Controller::Impl::finish(JobBook& book, JobPhase phase, TimeUs at_us,
                               const std::string& note) {
   book.row.phase = phase;
   book.row.end_us = at_us;
+  book.row.begin_us = -1;
   book.row.note = note;
   if (phase == JobPhase::kDone) book.row.left = 0;
   rows.emplace_back(book.row);
@@ -249,6 +264,7 @@ void Controller::Impl::finish(JobBook& book, JobPhase phase, TimeUs at_us,
   changed(book);
   if (!book.row.key.empty()) keys.erase(book.row.owner + '\0' + book.row.key);
   start_reasons.erase(book.row.number);
+  watched.erase(book.row.number);
   jobs.erase(book.row.number);  // The book is gone.
 }
 
@@ -258,8 +274,10 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
   book.row.left = left;
   book.row.lost_us += lost_us;
   book.row.note = note;
-  book.run_begin_us = book.save_due_us = -1;
-  book.will_not_stop = false;
+  book.row.begin_us = book.save_due_us = -1;
+  book.will_not_stop = book.unclear = book.stop_failed = false;
+  watched.erase(book.row.number);
+  start_reasons.erase(book.row.number);
   rows.emplace_back(book.row);
   if (lost_us > 0) {
     const std::lock_guard lock(seen_mutex);
@@ -271,20 +289,28 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
 
 // --- hardware decides what exists
 
-void Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, TimeUs at_us) {
+// Brings the books in line with a look at the GPU. False: it shows what cannot be.
+bool Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, TimeUs at_us) {
   GpuBook& gpu = gpus[index];
-  if (model->state().gpu(index).operation_end_us != kNever) return;  // Its end will be looked at.
+  // The end of the step under way will be looked at.
+  if (model->state().gpu(index).operation_end_us != kNever) return true;
   Event event;
   event.kind = Event::Kind::kRead;
-  event.at_us = at_us;
+  event.at_us = std::max(at_us, model->now());
   event.gpu = index;
   KnownSlices there;
+  bool known_kinds = true;
   for (const SliceReading& slice : reading.slices) {
     there[slice.slot] = slice.uuid;
+    known_kinds = known_kinds && boards->kind_of_slot(index, slice.slot) != kNoKind;
     const auto known = gpu.slices.find(slice.slot);
     if (known == gpu.slices.end() || known->second != slice.uuid)
       event.slots |= SlotSet{1} << slice.slot;
-    if (!gpu.ours.contains(slice.uuid)) event.foreign |= SlotSet{1} << slice.slot;
+    if (is_taken_by_others(index, slice)) event.foreign |= SlotSet{1} << slice.slot;
+  }
+  if (!known_kinds || !is_legal(boards->board(index), slots_of(reading))) {
+    fence(index, "it has slices that its board's table does not allow");
+    return false;
   }
   for (const auto& [slot, uuid] : gpu.slices) {
     const auto still = there.find(slot);
@@ -292,37 +318,39 @@ void Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, Time
     event.gone |= SlotSet{1} << slot;
     if (gpu.ours.erase(uuid)) forgotten_slices.push_back(uuid);
   }
-  if (event.slots == 0 && event.gone == 0 && event.foreign == model->foreign(index)) return;
-  // Jobs on slices that are gone: the model takes them off by itself.
-  for (SlotSet rest = event.gone; rest; rest &= rest - 1) {
-    const std::uint8_t start = boards->board(index).slots[std::countr_zero(rest)].start;
-    const JobIndex job = model->state().slice(boards->slice_at(index, start)).job;
-    if (job == kNone || model->number_of(job) == 0) continue;
-    JobBook& book = jobs.at(model->number_of(job));
-    const TimeUs ran_us =
-        book.run_begin_us >= 0 ? std::max<TimeUs>(0, at_us - book.run_begin_us) : 0;
-    if (book.cancelled) {
-      Event gone;
-      gone.kind = Event::Kind::kGone;
-      gone.at_us = at_us;
-      gone.job = book.row.number;
-      record(gone);
-      finish(book, JobPhase::kCancelled, at_us, "its slice vanished");
-    } else {
-      requeue(book, book.row.left, ran_us,
-              "its slice vanished: it goes on from its last checkpoint");
-    }
-  }
+  if (event.slots == 0 && event.gone == 0 && event.foreign == model->foreign(index)) return true;
+  take_off_vanished(index, event.gone, event.at_us);
   gpu.slices = std::move(there);
-  event.at_us = std::max(event.at_us, model->now());
-  if (!model->apply(event))
-    return fence(index, "it has slices that its board's table does not allow");
-  EventRow row = to_row(event);
-  row.number = next_event++;
-  rows.emplace_back(std::move(row));
-  latest_us = std::max(latest_us, at_us);
-  round_due = true;
+  record(event);
   changed(index);
+  return true;
+}
+
+// A slice that is not ours, or that somebody else's process has: nothing is placed there.
+bool Controller::Impl::is_taken_by_others(GpuIndex index, const SliceReading& slice) {
+  if (!gpus[index].ours.contains(slice.uuid)) return true;
+  if (slice.phase == RunPhase::kIdle || book_of(slice.run) != nullptr) return false;
+  return job_at(index, slice.slot) == 0;  // Else it has gone to a job of ours since.
+}
+
+// Jobs on slices that are gone; the model takes them off by itself.
+void Controller::Impl::take_off_vanished(GpuIndex index, SlotSet gone, TimeUs at_us) {
+  for (SlotSet rest = gone; rest; rest &= rest - 1) {
+    const JobNumber number = job_at(index, std::countr_zero(rest));
+    if (number == 0) continue;
+    JobBook& book = jobs.at(number);
+    if (!book.row.cancelled) {
+      requeue(book, book.row.left, book.ran_us(at_us),
+              "its slice vanished: it goes on from its last checkpoint");
+      continue;
+    }
+    Event event;
+    event.kind = Event::Kind::kGone;
+    event.at_us = at_us;
+    event.job = number;
+    record(event);
+    finish_unfinished(book, at_us);
+  }
 }
 
 void Controller::Impl::adopt_idle(GpuIndex index, const GpuReading& reading) {
@@ -335,78 +363,43 @@ void Controller::Impl::adopt_idle(GpuIndex index, const GpuReading& reading) {
   }
 }
 
-// --- fences
-
-void Controller::Impl::fence(GpuIndex index, const std::string& why) {
-  GpuBook& gpu = gpus[index];
-  ++gpu.row.failures;
-  const double pause_s =
-      std::min(options.retry_most_s,
-               options.retry_first_s * std::pow(2, std::min(gpu.row.failures - 1, 30)));
-  gpu.row.fence = why;
-  gpu.row.retry_us = clock_us() + to_us(pause_s);
-  rows.emplace_back(gpu.row);
-  {
-    const std::lock_guard lock(seen_mutex);
-    ++counted.fences;
-  }
-  apply_openness(index);
-}
-
-void Controller::Impl::lift_fence(GpuIndex index) {
-  gpus[index].row.fence.clear();
-  gpus[index].row.retry_us = -1;
-  rows.emplace_back(gpus[index].row);
-  apply_openness(index);
-}
-
-// The model's picture of whether anything may be placed or cut there.
-void Controller::Impl::apply_openness(GpuIndex index) {
-  const GpuRow& row = gpus[index].row;
-  const bool open = row.fence.empty() && !row.cordoned && !row.draining;
-  if (open != model->state().gpu(index).up) {
-    Event event;
-    event.kind = open ? Event::Kind::kOpen : Event::Kind::kClose;
-    event.at_us = clock_us();
-    event.gpu = index;
-    record(event);
-  }
-  changed(index);
-}
-
 void Controller::Impl::order_read(GpuIndex index) {
   if (gpus[index].read_ordered) return;
   gpus[index].read_ordered = true;
-  calls.emplace_back(index, [driver = driver, index] {
-    CallDone done;
-    done.kind = CallDone::Kind::kRead;
-    done.gpu = index;
-    auto reading = driver->read(index);
-    if (reading && !reading->lost) {
-      done.outcome.reading = std::move(*reading);
-    } else {
-      done.outcome.kind = Kind::kFailed;
-      done.outcome.error =
-          reading ? DriverError{DriverCode::kGpuLost, "the GPU is lost"} : reading.error();
-    }
-    return done;
-  });
-}
-
-void Controller::Impl::close_intent(GpuIndex index, const std::string& outcome) {
-  GpuBook& gpu = gpus[index];
-  if (!gpu.intent) return;
-  gpu.intent->step.clear();
-  gpu.intent->closed_us = clock_us();
-  gpu.intent->outcome = outcome;
-  rows.emplace_back(*gpu.intent);
-  gpu.intent.reset();
+  std::vector<std::string> unclear;
+  for (const JobNumber number : jobs_on(index)) {
+    const JobBook& book = jobs.at(number);
+    if (book.unclear) unclear.push_back(run_name(number, book.row.attempt));
+  }
+  calls.emplace_back(
+      index, [driver = driver, index, unclear = std::move(unclear), seen = taken_event] {
+        CallDone done;
+        done.kind = CallDone::Kind::kRead;
+        done.gpu = index;
+        auto reading = driver->read(index);
+        if (reading && reading->changing) reading = look_settled(*driver, index);
+        if (!reading) return failed_read(std::move(done), reading.error());
+        const bool lost = reading->lost;
+        done.outcome.reading = std::move(*reading);
+        if (lost) return failed_read(std::move(done), {DriverCode::kGpuLost, "the GPU is lost"});
+        for (const std::string& run : unclear) {
+          const auto& slices = done.outcome.reading->slices;
+          if (std::any_of(slices.begin(), slices.end(),
+                          [&](const SliceReading& slice) { return slice.run == run; }))
+            continue;
+          const auto never = never_began(*driver, run, seen);
+          if (!never) return failed_read(std::move(done), never.error());
+          if (*never) done.never_began.push_back(run);
+        }
+        return done;
+      });
 }
 
 // --- cancelling
 
 void Controller::Impl::order_kill(JobBook& book) {
   const GpuIndex gpu = gpu_by_uuid.at(book.row.gpu);
+  book.stop_failed = false;
   calls.emplace_back(gpu, [driver = driver, gpu, run = run_name(book.row.number, book.row.attempt),
                            job = book.row.number, at = clock_us()] {
     CallDone done;
@@ -416,6 +409,25 @@ void Controller::Impl::order_kill(JobBook& book) {
     done.outcome = stop_run(*driver, gpu, run, false, at);
     return done;
   });
+}
+
+// Again, where the first call failed.
+void Controller::Impl::order_save(JobBook& book) {
+  const GpuIndex gpu = gpu_by_uuid.at(book.row.gpu);
+  book.stop_failed = false;
+  calls.emplace_back(gpu, [driver = driver, gpu, run = run_name(book.row.number, book.row.attempt),
+                           job = book.row.number, at = clock_us()] {
+    CallDone done;
+    done.kind = CallDone::Kind::kStop;
+    done.gpu = gpu;
+    done.job = job;
+    done.outcome = stop_run(*driver, gpu, run, true, at);
+    return done;
+  });
+}
+
+void Controller::Impl::audit(const std::string& who, std::string what) {
+  rows.emplace_back(AuditRow{next_audit++, clock_us(), std::time(nullptr), who, std::move(what)});
 }
 
 Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
@@ -429,8 +441,7 @@ Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
   JobBook& book = found->second;
   if (!owner.empty() && book.row.owner != owner)
     return tl::unexpected(Refusal{403, fmt::format("job {} is not yours", job), ""});
-  rows.emplace_back(AuditRow{next_event++, clock_us(), std::time(nullptr), who,
-                             fmt::format("cancels job {}", job)});
+  audit(who, fmt::format("cancels job {}", job));
   book.row.note = "cancelled by " + (who.empty() ? std::string("a client") : who);
   if (book.row.phase == JobPhase::kQueued) {
     Event event;
@@ -439,8 +450,9 @@ Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
     event.job = job;
     record(event);
     finish(book, JobPhase::kCancelled, event.at_us, book.row.note);
-  } else if (!book.cancelled) {
-    book.cancelled = book.row.cancelled = true;
+  } else {
+    // Cancelling again tries again: a kill may have been in vain.
+    book.row.cancelled = true;
     rows.emplace_back(book.row);
     order_kill(book);
   }

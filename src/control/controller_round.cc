@@ -49,6 +49,7 @@ void Controller::Impl::round(TimeUs now) {
     }
   }
   for (const Order& next : decided.orders) order(next, decided.at_us);
+  at("decided");
   for (const GpuIndex gpu : decided.closed) {
     const GpuState& state = model->state().gpu(gpu);
     close_intent(gpu,
@@ -102,14 +103,10 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
   done.slot = next.slot;
   if (next.kind == Order::Kind::kCreate || next.kind == Order::Kind::kDestroy) {
     const bool create = next.kind == Order::Kind::kCreate;
-    if (!gpu.intent) {
-      gpu.intent.emplace();
-      gpu.intent->number = next_intent++;
-      gpu.intent->gpu = gpu.row.uuid;
-      gpu.intent->base = model->change_base(next.gpu);
-      gpu.intent->opened_us = at_us;
-    }
-    gpu.intent->target = model->state().gpu(next.gpu).target;
+    const SlotSet target = model->state().gpu(next.gpu).target;
+    if (!gpu.intent) open_intent(next.gpu, model->change_base(next.gpu), target, at_us);
+    gpu.intent->target = target;
+    gpu.wanted.reset();
     gpu.intent->step = fmt::format("{} {}", create ? "create" : "destroy", next.slot);
     rows.emplace_back(*gpu.intent);
     done.kind = CallDone::Kind::kStep;
@@ -129,6 +126,7 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
   if (next.kind == Order::Kind::kStop) {
     book.row.phase = JobPhase::kSaving;
     book.save_due_us = next.expected_us;
+    watched.insert(book.row.number);
     done.kind = CallDone::Kind::kStop;
     calls.emplace_back(next.gpu, [driver = driver, done, at_us,
                                   run = run_name(book.row.number, book.row.attempt)]() mutable {
@@ -141,7 +139,8 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
     book.row.gpu = gpu.row.uuid;
     book.row.slice = gpu.slices.at(next.slot);
     if (book.row.start_us < 0) book.row.start_us = at_us;
-    book.run_begin_us = slice.begin_us;
+    book.row.begin_us = slice.begin_us;
+    if (book.max_runtime_us) watched.insert(book.row.number);
     const Job& job = model->state().job(next.job);
     const Costs& costs = model->state().costs();
     RunOrder run;
@@ -154,8 +153,9 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
     run.watts = own_watts(job, model->fleet().kinds()[slice.kind].size);
     done.kind = CallDone::Kind::kStart;
     done.attempt = book.row.attempt;
-    calls.emplace_back(next.gpu, [driver = driver, done, run, at_us]() mutable {
-      done.outcome = start_run(*driver, done.gpu, run, at_us);
+    done.slice = book.row.slice;
+    calls.emplace_back(next.gpu, [driver = driver, done, run, seen = taken_event, at_us]() mutable {
+      done.outcome = start_run(*driver, done.gpu, run, seen, at_us);
       return done;
     });
   }
@@ -167,10 +167,12 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
 void Controller::Impl::dispatch() {
   if (calls.empty()) return;
   if (!rows.empty() && !flush({})) return;
+  at("journalled, calls not made");
   for (auto& [gpu, work] : calls) {
     lanes->add(gpu, [inbox = inbox, work = std::move(work)] { inbox->put(work()); });
   }
   calls.clear();
+  at("calls handed out");
 }
 
 }  // namespace smartmig

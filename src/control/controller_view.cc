@@ -18,7 +18,7 @@ constexpr std::size_t kSmallFleet = 256;
 std::string_view Controller::Impl::gpu_state(GpuIndex index) const {
   const GpuBook& gpu = gpus[index];
   if (gpu.lost) return "lost";
-  if (!gpu.row.fence.empty()) return "fenced";
+  if (!gpu.row.fence.empty() || !gpu.undo_reason.empty()) return "fenced";
   if (gpu.row.draining) return "draining";
   if (gpu.row.cordoned) return "cordoned";
   return "up";
@@ -36,7 +36,7 @@ GpuView Controller::Impl::look_at(GpuIndex index) const {
   view.layout = layout_name(board, gpu.present);
   view.target = layout_name(board, gpu.target);
   view.state = gpu_state(index);
-  view.trouble = book.row.fence;
+  view.trouble = book.row.fence.empty() ? book.undo_reason : book.row.fence;
   view.retry_us = book.row.retry_us;
   view.power_w = state.power().watts_at(index, model->now());
   view.changes = book.changes;
@@ -62,7 +62,7 @@ GpuView Controller::Impl::look_at(GpuIndex index) const {
       slice.job = model->number_of(there.job);
       const auto job = jobs.find(slice.job);
       if (job != jobs.end()) {
-        slice.since_us = job->second.run_begin_us;
+        slice.since_us = job->second.row.begin_us;
         if (job->second.will_not_stop) slice.state = "fenced";
       }
       slice.expected_end_us = there.end_us;

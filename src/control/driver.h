@@ -132,6 +132,9 @@ class Driver {
   // Events after `number`, waiting up to `wait_ms` for the first; none if there was none. Events up
   // to `number` may be forgotten: the caller has them in its journal.
   virtual DriverResult<std::vector<FleetEvent>> events_after(std::uint64_t number, int wait_ms) = 0;
+  // Gives the fleet back, from any thread: calls under way end with kUnreachable where the driver
+  // can end them, and later ones are refused. A call that hangs may hold the object for ever.
+  virtual void close() {}
 };
 
 }  // namespace smartmig

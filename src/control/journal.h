@@ -56,6 +56,7 @@ struct JobRow {
   int attempt = 0;       // Runs so far; the name of the last one is "NUMBER.ATTEMPT".
   std::string gpu;       // UUIDs of where it runs, or ran last.
   std::string slice;
+  TimeUs begin_us = -1;    // Of the progress of the run under way; -1: none is.
   TimeUs lost_us = 0;      // Work that was done and not kept, in time on the slices it was done on.
   bool cancelled = false;  // To be so once its run has ended.
   std::string note;        // Why it failed, or what happened to it; one line.

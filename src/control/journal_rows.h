@@ -43,6 +43,7 @@ struct Table<JobRow> {
     visit("attempt", row.attempt);
     visit("gpu", row.gpu);
     visit("slice", row.slice);
+    visit("begin_us", row.begin_us);
     visit("lost_us", row.lost_us);
     visit("cancelled", row.cancelled);
     visit("note", row.note);

@@ -24,8 +24,8 @@ constexpr std::array kObjects = {
            "phase INTEGER NOT NULL, submit_us INTEGER NOT NULL, deadline_us INTEGER NOT NULL, "
            "start_us INTEGER NOT NULL, end_us INTEGER NOT NULL, left REAL NOT NULL, "
            "attempt INTEGER NOT NULL, gpu TEXT NOT NULL, slice TEXT NOT NULL, "
-           "lost_us INTEGER NOT NULL, cancelled INTEGER NOT NULL, note TEXT NOT NULL, body TEXT "
-           "NOT NULL, "
+           "begin_us INTEGER NOT NULL, lost_us INTEGER NOT NULL, cancelled INTEGER NOT NULL, "
+           "note TEXT NOT NULL, body TEXT NOT NULL, "
            "checksum INTEGER NOT NULL) STRICT"},
     Object{"jobs_key", "CREATE UNIQUE INDEX jobs_key ON jobs (owner, key) WHERE key <> ''"},
     Object{"jobs_phase", "CREATE INDEX jobs_phase ON jobs (phase)"},

@@ -69,6 +69,7 @@ inline JobRow random_job(Random& random, std::int64_t number) {
   job.attempt = static_cast<int>(random.below(5));
   job.gpu = random_text(random, 20);
   job.slice = random_text(random, 20);
+  job.begin_us = random_time(random);
   job.lost_us = random_time(random);
   job.cancelled = random.below(2) == 0;
   job.note = random_text(random, 20);

@@ -124,12 +124,6 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
     gpus_[gpu].budget_at_us = now;
     state_.place_initial(gpu, stand.present);
     gpus_[gpu].foreign = stand.foreign;
-    if (stand.fresh) {
-      state_.set_target(gpu, first[gpu]);
-    } else {
-      if (stand.target != stand.present) state_.set_target(gpu, stand.target);
-      policy_.partitioner->reconsider(gpu);
-    }
     for (SlotSet rest = stand.foreign; rest; rest &= rest - 1)
       take_over(gpu, std::countr_zero(rest));
     touch(gpu);
@@ -145,8 +139,16 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
     state_.revise_run(slice, run.begin_us, std::max(run.end_us, now + 1));
     if (run.saving) state_.stop(job);
   }
+  // Only now: jobs run on slices that are to go.
   for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
-    if (snapshot.gpus[gpu].closed) state_.close(gpu);
+    const Snapshot::GpuStand& stand = snapshot.gpus[gpu];
+    if (stand.fresh) {
+      state_.set_target(gpu, first[gpu]);
+    } else {
+      if (stand.target != stand.present) state_.set_target(gpu, stand.target);
+      policy_.partitioner->reconsider(gpu);
+    }
+    if (stand.closed) state_.close(gpu);
   }
   frozen_ = snapshot.frozen;
   ask_partitioner_ = true;
@@ -325,6 +327,9 @@ bool Model::read(const Event& event) {
   if ((event.slots & stays) != 0 || !is_legal(board, stays | event.slots) ||
       (event.foreign & ~(stays | event.slots)) != 0)
     return false;
+  for (SlotSet rest = event.slots; rest; rest &= rest - 1) {
+    if (fleet_->kind_of_slot(event.gpu, std::countr_zero(rest)) == kNoKind) return false;
+  }
   const GpuNotes& notes = gpus_[event.gpu];
   // What was foreign and is ours now, or is gone, has no process of somebody else's any more.
   for (SlotSet rest = notes.foreign & ~(event.foreign & stays); rest; rest &= rest - 1) {
@@ -368,7 +373,10 @@ const Round& Model::round(TimeUs now) {
   state_.set_now(std::max(now, state_.now()));
   round_.clear();
   round_.at_us = state_.now();
-  round_.orders = std::move(pending_);
+  for (const Order& stop : pending_) {
+    // It may be over by now.
+    if (state_.job_state(stop.job).status == JobStatus::kSaving) round_.orders.push_back(stop);
+  }
   pending_.clear();
   stretch_overdue();
   if (frozen_) {
@@ -451,6 +459,9 @@ void Model::filter(Decision& decision) {
     if (!allowed) policy_.partitioner->reconsider(change.gpu);
     return !allowed;
   });
+  // Over the cap nothing could be started in the place of what is stopped.
+  const double cap = setup_.limits.power_cap_w;
+  if (cap > 0 && power_w_ > cap) decision.stops.clear();
   std::erase_if(decision.stops, [&](JobIndex job) {
     const JobState& state = state_.job_state(job);
     if (state.status != JobStatus::kRunning || numbers_[job] == 0) return true;

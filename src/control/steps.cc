@@ -1,5 +1,6 @@
 #include "control/steps.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <thread>
@@ -14,6 +15,8 @@ namespace {
 constexpr int kInUseTries = 20;
 constexpr int kTries = 3;
 constexpr std::chrono::milliseconds kPause{100};
+// A create or destroy takes under a second; one that takes this many looks does not end.
+constexpr int kSettledLooks = 100;
 
 // Answers of which nobody can tell whether the thing was done, or that may not come again.
 bool may_pass(DriverCode code) {
@@ -47,13 +50,20 @@ StepOutcome failed(DriverError error, std::optional<GpuReading> reading = {}) {
   return outcome;
 }
 
+StepOutcome changed(GpuReading reading) {
+  StepOutcome outcome;
+  outcome.kind = StepOutcome::Kind::kChanged;
+  outcome.reading = std::move(reading);
+  return outcome;
+}
+
 // Asks until it is so, or will not be. `done` looks whether a reading shows that it is.
 template <class Ask, class Done>
 StepOutcome ask_until(Driver& driver, GpuIndex gpu, Ask ask, Done done) {
   int in_use = 0;
   for (int tries = 1;;) {
     const std::optional<DriverError> error = ask();
-    auto reading = look(driver, gpu);
+    auto reading = look_settled(driver, gpu);
     if (!reading) return failed(error ? *error : reading.error());
     if (done(*reading)) {
       StepOutcome outcome;
@@ -114,73 +124,117 @@ SlotSet slots_of(const GpuReading& reading) {
 
 StepOutcome make_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const KnownSlices& known,
                        TimeUs at_us) {
-  auto before = look(driver, gpu);
+  auto before = look_settled(driver, gpu);
   if (!before) return failed(before.error());
-  if (!has_exactly(*before, known))
-    return {StepOutcome::Kind::kChanged, {}, std::move(*before), {}};
+  if (!has_exactly(*before, known)) return changed(std::move(*before));
   return make_one(driver, gpu, slot, at_us);
 }
 
 StepOutcome destroy_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const KnownSlices& known,
                           TimeUs at_us) {
-  auto before = look(driver, gpu);
+  auto before = look_settled(driver, gpu);
   if (!before) return failed(before.error());
   const SliceReading* there = slice_at(*before, slot);
   // A slice that has come into use is not ours to destroy, whoever uses it.
   if (!has_exactly(*before, known) || there->phase != RunPhase::kIdle)
-    return {StepOutcome::Kind::kChanged, {}, std::move(*before), {}};
+    return changed(std::move(*before));
   return destroy_one(driver, gpu, slot, there->uuid, at_us);
 }
 
-StepOutcome undo_change(Driver& driver, GpuIndex gpu, const Board& board, SlotSet base,
-                        SlotSet keep, TimeUs at_us) {
-  auto seen = look(driver, gpu);
-  if (!seen) return failed(seen.error());
-  SlotSet busy = keep;
-  for (const SliceReading& slice : seen->slices) {
-    if (slice.phase != RunPhase::kIdle) busy |= SlotSet{1} << slice.slot;
+DriverResult<GpuReading> look_settled(Driver& driver, GpuIndex gpu) {
+  for (int looks = 1;; ++looks) {
+    auto reading = look(driver, gpu);
+    if (!reading || !reading->changing) return reading;
+    if (looks == kSettledLooks)
+      return tl::unexpected(
+          DriverError{DriverCode::kTimeout, "a change of its slices does not end"});
+    std::this_thread::sleep_for(kPause);
   }
-  busy &= slots_of(*seen);
-  // What is busy stays; of the rest of the base what has room beside it.
-  SlotSet wanted = busy;
-  for (SlotSet rest = base & ~busy; rest; rest &= rest - 1) {
+}
+
+StepOutcome move_to(Driver& driver, GpuIndex gpu, const Board& board, SlotSet goal,
+                    const OurSlices& ours, TimeUs at_us) {
+  auto seen = look_settled(driver, gpu);
+  if (!seen) return failed(seen.error());
+  // What is busy or somebody else's stays; of the goal what has room beside it.
+  SlotSet wanted = 0;
+  for (const SliceReading& slice : seen->slices) {
+    const bool is_ours = ours.uuids.contains(slice.uuid) || (ours.fills >> slice.slot & 1);
+    if (slice.phase != RunPhase::kIdle || !is_ours) wanted |= SlotSet{1} << slice.slot;
+  }
+  for (SlotSet rest = goal & ~wanted; rest; rest &= rest - 1) {
     const int slot = std::countr_zero(rest);
     if (can_add(board, wanted, slot)) wanted |= SlotSet{1} << slot;
   }
   StepOutcome outcome;
   outcome.reading = std::move(*seen);
+  for (const SliceReading& slice : outcome.reading->slices) {
+    if (!ours.uuids.contains(slice.uuid) && (ours.fills >> slice.slot & 1))
+      outcome.made[slice.slot] = slice.uuid;
+  }
   for (const Step& step : transition(board, slots_of(*outcome.reading), wanted).steps) {
     const SliceReading* there = slice_at(*outcome.reading, step.slot);
     StepOutcome next = step.kind == Step::Kind::kCreate
                            ? make_one(driver, gpu, step.slot, at_us)
                            : destroy_one(driver, gpu, step.slot, there->uuid, at_us);
+    next.made = std::move(outcome.made);
     if (next.kind != StepOutcome::Kind::kDone) return next;
+    if (step.kind == Step::Kind::kCreate) {
+      next.made[step.slot] = next.uuid;
+    } else {
+      next.made.erase(step.slot);
+    }
     outcome = std::move(next);
   }
   outcome.uuid.clear();
   return outcome;
 }
 
-StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order, TimeUs at_us) {
+DriverResult<bool> never_began(Driver& driver, const std::string& run, std::uint64_t seen_event) {
+  constexpr std::size_t kMany = 1000;  // An answer of so many may not be all of them.
+  const auto events = driver.events_after(seen_event, 0);
+  if (!events) return tl::unexpected(events.error());
+  for (const FleetEvent& event : *events) {
+    if (event.run == run) return false;
+  }
+  if (events->size() >= kMany)
+    return tl::unexpected(DriverError{DriverCode::kTimeout, "too many events are waiting"});
+  return true;
+}
+
+StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order, std::uint64_t seen_event,
+                      TimeUs at_us) {
   const auto started = driver.start(gpu, order, at_us);
   if (started) return {};
-  if (!may_pass(started.error().code)) return failed(started.error());
-  // It may have been started all the same, and must not be started twice: look, do not ask again.
+  // Whatever the error: it may have been started all the same, and must not be started twice. Look,
+  // do not ask again.
+  const auto unclear = [&] {
+    StepOutcome outcome = failed(started.error());
+    outcome.kind = StepOutcome::Kind::kUnclear;
+    return outcome;
+  };
   auto reading = look(driver, gpu);
-  if (!reading) return failed(started.error());
+  if (!reading) return unclear();
   for (const SliceReading& slice : reading->slices) {
     if (slice.run == order.run) return {};
   }
-  return failed(started.error(), std::move(*reading));
+  const auto never = never_began(driver, order.run, seen_event);
+  if (!never) return unclear();
+  return *never ? failed(started.error(), std::move(*reading)) : StepOutcome{};
 }
 
 StepOutcome stop_run(Driver& driver, GpuIndex gpu, const std::string& run, bool save,
                      TimeUs at_us) {
   for (int tries = 1;; ++tries) {
     const auto stopped = save ? driver.stop(gpu, run, at_us) : driver.kill(gpu, run, at_us);
-    // Not found: it has ended, and the fleet's events will say how.
-    if (stopped || stopped.error().code == DriverCode::kNotFound) return {};
-    if (tries == kTries || !may_pass(stopped.error().code)) return failed(stopped.error());
+    if (stopped) return {};
+    const auto reading = look(driver, gpu);
+    if (!reading) return failed(stopped.error());
+    const auto there = std::find_if(reading->slices.begin(), reading->slices.end(),
+                                    [&](const SliceReading& slice) { return slice.run == run; });
+    // Not there: it has ended, and the fleet's events will say how.
+    if (there == reading->slices.end() || (save && there->phase == RunPhase::kSaving)) return {};
+    if (tries == kTries) return failed(stopped.error());
     std::this_thread::sleep_for(kPause);
   }
 }

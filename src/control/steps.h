@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "control/driver.h"
@@ -20,11 +21,13 @@ struct StepOutcome {
     kDone,     // And verified.
     kFailed,   // `error`; the GPU may be as before, or not: `reading` tells, if there is one.
     kChanged,  // Somebody else did something before it began: nothing was done.
+    kUnclear,  // Of a start: `error`, and nobody can tell whether it runs.
   };
   Kind kind = Kind::kDone;
   DriverError error;
   std::optional<GpuReading> reading;  // The last good look.
   std::string uuid;                   // Of the slice that was made.
+  KnownSlices made;                   // By move_to(): those that are there, also where it failed.
 };
 
 // Whether the GPU has these slices and no others.
@@ -35,13 +38,25 @@ StepOutcome make_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const Kn
                        TimeUs at_us);
 StepOutcome destroy_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const KnownSlices& known,
                           TimeUs at_us);
-// Back to `base` by the fewest steps that leave `busy` alone, whatever is there now that is ours or
-// was made by the change: `keep` are slices that are neither, and stay. kDone: `reading` has
+// What a change of our own may take away: the slices that were ours, and whatever stands in a slot
+// that it was about to fill.
+struct OurSlices {
+  std::set<std::string> uuids;
+  SlotSet fills = 0;
+};
+// To `goal` by the fewest steps, leaving alone what is busy or not ours; of the goal what has room
+// beside that. The way back of a change that failed, and another try at one. kDone: `reading` has
 // exactly that.
-StepOutcome undo_change(Driver& driver, GpuIndex gpu, const Board& board, SlotSet base,
-                        SlotSet keep, TimeUs at_us);
-// kFailed: it does not run.
-StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order, TimeUs at_us);
+StepOutcome move_to(Driver& driver, GpuIndex gpu, const Board& board, SlotSet goal,
+                    const OurSlices& ours, TimeUs at_us);
+// A look at a GPU that waits for a create or destroy under way, whoever ordered it.
+DriverResult<GpuReading> look_settled(Driver& driver, GpuIndex gpu);
+// Whether the run was never begun. `reading` does not show it, so if it was it is over, and an
+// event after `seen_event` says so; the events up to that have been handled.
+DriverResult<bool> never_began(Driver& driver, const std::string& run, std::uint64_t seen_event);
+// kDone: it runs, or did. kFailed: it never began.
+StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order, std::uint64_t seen_event,
+                      TimeUs at_us);
 // kFailed: it neither stops nor has ended.
 StepOutcome stop_run(Driver& driver, GpuIndex gpu, const std::string& run, bool save, TimeUs at_us);
 

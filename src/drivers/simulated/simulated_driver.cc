@@ -60,10 +60,19 @@ GpuReading to_reading(const json& answer) {
 
 }  // namespace
 
+void SimulatedDriver::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+    for (FleetConnection* connection : in_use_) connection->hang_up();
+  }
+  const std::lock_guard claim_lock(claim_mutex_);
+  claim_.reset();
+}
+
 SimulatedDriver::~SimulatedDriver() {
+  close();
   std::unique_lock lock(mutex_);
-  closing_ = true;
-  for (FleetConnection* connection : in_use_) connection->hang_up();
   returned_.wait(lock, [&] { return in_use_.empty(); });
 }
 

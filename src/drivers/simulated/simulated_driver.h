@@ -23,7 +23,7 @@ namespace smartmig {
 class SimulatedDriver : public Driver {
  public:
   explicit SimulatedDriver(std::string state) : state_(std::move(state)) {}
-  // Ends calls under way, with kUnreachable, and the claim.
+  // close(), and waits for the calls it ended.
   ~SimulatedDriver() override;
   SimulatedDriver(const SimulatedDriver&) = delete;
   SimulatedDriver& operator=(const SimulatedDriver&) = delete;
@@ -37,6 +37,7 @@ class SimulatedDriver : public Driver {
   DriverResult<void> stop(GpuIndex gpu, const std::string& run, TimeUs at_us) override;
   DriverResult<void> kill(GpuIndex gpu, const std::string& run, TimeUs at_us) override;
   DriverResult<std::vector<FleetEvent>> events_after(std::uint64_t number, int wait_ms) override;
+  void close() override;
 
   // The fleet as it is, without a claim.
   DriverResult<FleetDescription> describe();

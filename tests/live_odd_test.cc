@@ -1,0 +1,209 @@
+// What goes wrong around a live controller: others who want its fleet, damaged memory, jobs that do
+// not obey, slices that vanish or were never ours, and what operators ask for meanwhile.
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "control/journal.h"
+#include "live_fixture.h"
+
+namespace smartmig {
+namespace {
+
+constexpr const char* kPolicy = "static:7,3-3/cedf";
+
+class LiveOdd : public testing::Test {
+ protected:
+  LiveOdd() : rig_(testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    rig_.start_fleet("2xA100-40GB", 500);
+    options_ = rig_.options(kPolicy);
+    options_.retry_first_s = 20;
+    options_.stop_grace_s = 20;
+    options_.call_timeout_s = 1;
+  }
+  void start() {
+    auto started = rig_.start_controller(options_);
+    ASSERT_TRUE(started.has_value()) << started.error().message;
+    controller_ = std::move(*started);
+  }
+  void restart() {
+    controller_.reset();
+    start();
+  }
+  Answer<Outcome> tell(Command::Kind kind, const std::string& gpu = "") {
+    Command command;
+    command.kind = kind;
+    command.gpu = gpu;
+    return controller_->command(command, "test");
+  }
+  JobNumber submit(const JobRequest& request) {
+    const auto done = controller_->submit(request, "test");
+    EXPECT_TRUE(done.has_value()) << done.error().error;
+    return done ? done->id : 0;
+  }
+  JobRow row(JobNumber number) {
+    auto journal = JournalReader::open(rig_.state_dir());
+    const auto found = journal->job(number);
+    return found && *found ? **found : JobRow{};
+  }
+  bool comes_to(JobNumber job, JobPhase phase) {
+    return wait_until([&] { return row(job).phase == phase; });
+  }
+
+  LiveRig rig_;
+  ControllerOptions options_;
+  std::unique_ptr<Controller> controller_;
+};
+
+TEST_F(LiveOdd, ASecondControllerIsRefusedInOneLine) {
+  start();
+  const auto same = rig_.start_controller(options_);
+  ASSERT_FALSE(same.has_value());
+  EXPECT_EQ(same.error().message.find('\n'), std::string::npos);
+  ControllerOptions other = options_;
+  other.state_dir += "-other";
+  std::filesystem::create_directories(other.state_dir);
+  const auto taken = rig_.start_controller(other);
+  ASSERT_FALSE(taken.has_value());
+  EXPECT_NE(taken.error().message.find("claimed by"), std::string::npos) << taken.error().message;
+  const JobNumber job = submit(job_of(10, 60));
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+}
+
+TEST_F(LiveOdd, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
+  start();
+  const JobNumber before = submit(job_of(10, 60));
+  ASSERT_TRUE(comes_to(before, JobPhase::kDone));
+  controller_.reset();
+  {
+    std::fstream file(rig_.state_dir() + "/journal.db",
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(0, std::ios::end);
+    const auto size = static_cast<long>(file.tellp());
+    for (long at = 5000; at < size; at += 997) {
+      file.seekp(at);
+      file.put('\x5a');
+    }
+  }
+  start();
+  FleetView seen = controller_->fleet();
+  EXPECT_FALSE(seen.recovered);
+  EXPECT_TRUE(seen.frozen);
+  EXPECT_FALSE(seen.trouble.empty());
+  for (const GpuView& gpu : seen.gpus) {
+    for (const SliceView& slice : gpu.slices) EXPECT_EQ(slice.state, "foreign");
+  }
+  EXPECT_TRUE(std::filesystem::exists(rig_.state_dir() + "/damaged-1"));
+  restart();  // It stays so.
+  EXPECT_FALSE(controller_->fleet().recovered);
+  ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
+  ASSERT_TRUE(tell(Command::Kind::kAdopt, "0").has_value());
+  EXPECT_TRUE(wait_until([&] { return controller_->gpu("0")->slices.at(0).state == "ready"; }));
+  const JobNumber job = submit(job_of(10, 60));
+  EXPECT_NE(job, before);
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+}
+
+TEST_F(LiveOdd, AJobThatWillNotStopKeepsItsSliceAndIsNotStartedElsewhere) {
+  start();
+  rig_.tell_fleet("\"op\":\"behave\",\"ignore_stop_s\":-1");
+  const JobNumber job = submit(job_of(3000, 90000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  const auto where = [&]() -> std::string {
+    for (const GpuView& gpu : controller_->fleet().gpus) {
+      for (const SliceView& slice : gpu.slices) {
+        if (slice.job == job) return fmt::format("{} {}", gpu.index, slice.state);
+      }
+    }
+    return "nowhere";
+  };
+  const std::string gpu = where().substr(0, 1);
+  ASSERT_TRUE(tell(Command::Kind::kDrain, gpu).has_value());
+  EXPECT_TRUE(wait_until([&] { return where() == gpu + " fenced"; })) << where();
+  EXPECT_EQ(row(job).attempt, 1);
+  ASSERT_TRUE(controller_->cancel(job, "test", "").has_value());
+  EXPECT_TRUE(comes_to(job, JobPhase::kCancelled));
+  EXPECT_EQ(wrong_runs(rig_), "");
+}
+
+TEST_F(LiveOdd, VanishedSlicesPutJobsBackToTheirLastCheckpoint) {
+  start();
+  const JobNumber job = submit(job_of(1000, 90000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  rig_.tell_fleet("\"op\":\"reboot\"");
+  EXPECT_TRUE(wait_until([&] { return row(job).attempt == 2; }));
+  EXPECT_GT(row(job).lost_us, 0);
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(wrong_runs(rig_), "");
+}
+
+TEST_F(LiveOdd, ForeignSlicesAreLeftAloneUntilTheyAreAdopted) {
+  rig_.tell_fleet("\"op\":\"foreign-create\",\"gpu\":0,\"slot\":0");
+  const std::string theirs = rig_.readings()[0].slices.at(0).uuid;
+  start();
+  const JobNumber job = submit(job_of(10, 60));
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(rig_.readings()[0].slices.at(0).uuid, theirs);
+  EXPECT_EQ(controller_->gpu("0")->slices.at(0).state, "foreign");
+  restart();
+  EXPECT_EQ(controller_->gpu("0")->slices.at(0).state, "foreign");
+  ASSERT_TRUE(tell(Command::Kind::kAdopt, "0").has_value());
+  EXPECT_TRUE(wait_until([&] { return controller_->gpu("0")->slices.at(0).state != "foreign"; }));
+}
+
+TEST_F(LiveOdd, CancelWorksInEveryPhaseAndMaxRuntimeEndsARun) {
+  start();
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  const JobNumber queued = submit(job_of(3000, 90000));
+  ASSERT_TRUE(controller_->cancel(queued, "test", "").has_value());
+  EXPECT_TRUE(comes_to(queued, JobPhase::kCancelled));
+  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+  const JobNumber running = submit(job_of(3000, 90000));
+  ASSERT_TRUE(comes_to(running, JobPhase::kRunning));
+  ASSERT_TRUE(controller_->cancel(running, "test", "").has_value());
+  EXPECT_TRUE(comes_to(running, JobPhase::kCancelled));
+  JobRequest request = job_of(3000, 90000);
+  request.max_runtime_s = 100;
+  const JobNumber bounded = submit(request);
+  EXPECT_TRUE(comes_to(bounded, JobPhase::kFailed));
+  EXPECT_EQ(row(bounded).note, "it ran past its max_runtime_s");
+}
+
+TEST_F(LiveOdd, KeysHoldAfterTheEndAndOverARestart) {
+  start();
+  const JobRequest request = job_of(10, 60, "key");
+  const JobNumber job = submit(request);
+  const auto again = [&] { return controller_->submit(request, "test"); };
+  EXPECT_EQ(again()->id, job);
+  ASSERT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(again()->id, job);
+  EXPECT_FALSE(again()->created);
+  restart();
+  EXPECT_EQ(again()->id, job);
+  const auto other = controller_->submit(job_of(11, 60, "key"), "test");
+  ASSERT_FALSE(other.has_value());
+  EXPECT_EQ(other.error().status, 409);
+}
+
+TEST_F(LiveOdd, APowerCapStartsNothingStopsNothingAndOutlivesTheController) {
+  start();
+  const JobNumber running = submit(job_of(1500, 90000));
+  ASSERT_TRUE(comes_to(running, JobPhase::kRunning));
+  Command cap;
+  cap.kind = Command::Kind::kPowerCap;
+  cap.power_cap_w = 1;
+  ASSERT_TRUE(controller_->command(cap, "test").has_value());
+  const JobNumber waiting = submit(job_of(10, 60));
+  EXPECT_FALSE(wait_until([&] { return row(waiting).phase != JobPhase::kQueued; }, 0.5));
+  restart();
+  EXPECT_EQ(controller_->summary().power_cap_w, 1);
+  EXPECT_FALSE(wait_until([&] { return row(waiting).phase != JobPhase::kQueued; }, 0.5));
+  EXPECT_TRUE(comes_to(running, JobPhase::kDone));
+  EXPECT_EQ(row(running).attempt, 1);
+  cap.power_cap_w = 0;
+  ASSERT_TRUE(controller_->command(cap, "test").has_value());
+  EXPECT_TRUE(comes_to(waiting, JobPhase::kDone));
+}
+
+}  // namespace
+}  // namespace smartmig
