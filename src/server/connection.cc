@@ -37,9 +37,7 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certific
   if (SSL_CTX_use_certificate_chain_file(context, certificate_file.c_str()) != 1)
     return fail("{}: no certificate in PEM can be read from it: {}", certificate_file, tls_error());
   if (SSL_CTX_use_PrivateKey_file(context, key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-    return fail("{}: no key of the certificate can be read from it: {}", key_file, tls_error());
-  if (SSL_CTX_check_private_key(context) != 1)
-    return fail("{}: is not the key of {}", key_file, certificate_file);
+    return fail("{}: no key of that certificate can be read from it: {}", key_file, tls_error());
   return out;
 }
 

@@ -41,17 +41,14 @@ bool EventStreams::reserve() {
 
 void EventStreams::cancel() { count_.fetch_sub(1); }
 
-void EventStreams::add(std::unique_ptr<Connection> connection, std::uint64_t after) {
+void EventStreams::add(std::unique_ptr<Connection> connection, std::uint64_t after,
+                       std::uint64_t generation) {
   {
     const std::lock_guard lock(mutex_);
-    arrived_.push_back({std::move(connection), after, "", Clock::now() + limits_.heartbeat});
+    arrived_.push_back(
+        {std::move(connection), after, "", Clock::now() + limits_.heartbeat, generation});
   }
   changed_.notify_all();
-}
-
-void EventStreams::close_all() {
-  const std::lock_guard lock(mutex_);
-  close_all_ = true;
 }
 
 void EventStreams::run() {
@@ -73,10 +70,6 @@ bool EventStreams::wait_for_streams() {
     changed_.wait(lock, [&] { return stopping_ || !arrived_.empty() || !streams_.empty(); });
     if (stopping_) return false;
     arrived.swap(arrived_);
-    if (close_all_) {
-      close_all_ = false;
-      for (Stream& stream : streams_) stream.ended = true;
-    }
   }
   take_in(arrived);
   return true;
@@ -145,6 +138,7 @@ void EventStreams::flush() {
 }
 
 void EventStreams::drop_ended() {
+  for (Stream& stream : streams_) stream.ended = stream.ended || stream.generation != generation_;
   std::vector<pollfd> items;
   items.reserve(streams_.size());
   for (const Stream& stream : streams_)

@@ -41,9 +41,12 @@ class EventStreams {
   void cancel();
   // The head of the answer has been written. `after`: the last notice that the client has, or that
   // there was when it asked.
-  void add(std::unique_ptr<Connection> connection, std::uint64_t after);
-  // Ends those that are open; clients come back by themselves, and are asked again who they are.
-  void close_all();
+  // `generation` is what generation() was before the client was asked who it is.
+  void add(std::unique_ptr<Connection> connection, std::uint64_t after, std::uint64_t generation);
+  // Ends those of the generations so far, also where add() is still to come; clients come back by
+  // themselves, and are asked again who they are.
+  void close_all() { generation_.fetch_add(1); }
+  std::uint64_t generation() const { return generation_; }
   int count() const { return count_; }
 
  private:
@@ -53,6 +56,7 @@ class EventStreams {
     std::uint64_t seen = 0;  // Notices up to this one are in `pending` or sent.
     std::string pending;
     Clock::time_point next_beat;
+    std::uint64_t generation = 0;
     bool ended = false;
   };
   void run();
@@ -70,11 +74,11 @@ class EventStreams {
   std::vector<Stream> streams_;  // Of the thread alone, like the next.
   std::uint64_t position_ = 0;   // The last notice that was published.
   std::atomic<int> count_{0};    // Reserved places.
+  std::atomic<std::uint64_t> generation_{0};
 
   std::mutex mutex_;  // Guards all below.
   std::condition_variable changed_;
   std::vector<Stream> arrived_;
-  bool close_all_ = false;
   bool stopping_ = false;
   std::thread thread_;
 };

@@ -89,7 +89,7 @@ Listener::Handover Server::serve(Connection& connection) {
     const auto begin = Clock::now();
     const Handled handled = handle(*request, connection.peer());
     log(*request, handled, begin);
-    if (handled.events_after) return open_stream(connection, *handled.events_after);
+    if (handled.events_after) return open_stream(connection, handled);
     const bool keep = request->keep_alive && !listener_->stopping();
     if (!send(connection, handled.response, keep)) return {};
     if (!keep) {
@@ -192,6 +192,7 @@ Server::Handled Server::handle(const HttpRequest& request, const Peer& peer) {
     handled.response = no_route(request, found.allowed);
     return handled;
   }
+  handled.generation = events_->generation();
   const Caller caller = gate_->identify(request);
   if (!caller.name.empty()) handled.who = caller.name;
   const Route& route = *found.route;
@@ -210,7 +211,7 @@ Server::Handled Server::handle(const HttpRequest& request, const Peer& peer) {
   return handled;
 }
 
-Listener::Handover Server::open_stream(Connection& connection, std::uint64_t after) {
+Listener::Handover Server::open_stream(Connection& connection, const Handled& handled) {
   if (!events_->reserve()) {
     const Refusal refusal{503, "too many event streams are open", ""};
     if (send(connection, with_header(refusal_response(refusal), "Retry-After", "5"), false))
@@ -225,8 +226,10 @@ Listener::Handover Server::open_stream(Connection& connection, std::uint64_t aft
     events_->cancel();
     return {};
   }
-  return
-      [this, after](std::unique_ptr<Connection> taken) { events_->add(std::move(taken), after); };
+  return [this, after = *handled.events_after,
+          generation = handled.generation](std::unique_ptr<Connection> taken) {
+    events_->add(std::move(taken), after, generation);
+  };
 }
 
 bool Server::send(Connection& connection, const HttpResponse& response, bool keep_alive) {

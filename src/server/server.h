@@ -73,6 +73,7 @@ class Server {
   struct Handled {
     HttpResponse response;
     std::optional<std::uint64_t> events_after;
+    std::uint64_t generation = 0;  // Of event streams, when the caller was asked who it is.
     std::string who;
     bool changes = false;
   };
@@ -85,7 +86,7 @@ class Server {
   void refuse(Connection& connection, const Refusal& refusal);
   Handled handle(const HttpRequest& request, const Peer& peer);
   std::optional<HttpResponse> too_fast(const Peer& peer);
-  Listener::Handover open_stream(Connection& connection, std::uint64_t after);
+  Listener::Handover open_stream(Connection& connection, const Handled& handled);
   bool send(Connection& connection, const HttpResponse& response, bool keep_alive);
   void log(const HttpRequest& request, const Handled& handled, Clock::time_point begin);
 

@@ -445,6 +445,7 @@ TEST(Server, StopsAtOnceAlthoughClientsAreConnected) {
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 2s);
   idle.read_all();
   stream.read_all();
+  EXPECT_TRUE(idle.at_end() && stream.at_end());
 }
 
 }  // namespace

@@ -87,6 +87,7 @@ class RawClient {
     while (text.empty() || got_.find(text) == std::string::npos) {
       char buffer[4096];
       const ssize_t size = recv(socket_, buffer, sizeof buffer, 0);
+      at_end_ = size == 0;
       if (size <= 0) break;
       got_.append(buffer, static_cast<std::size_t>(size));
     }
@@ -94,10 +95,12 @@ class RawClient {
   }
   std::string read_all() { return read_until(""); }
   void forget() { got_.clear(); }
+  bool at_end() const { return at_end_; }  // The server has closed.
 
  private:
   int socket_;
   std::string got_;
+  bool at_end_ = false;
 };
 
 class TestSite {
