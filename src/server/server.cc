@@ -1,5 +1,7 @@
 #include "server/server.h"
 
+#include <fmt/format.h>
+
 #include <arpa/inet.h>
 
 #include <exception>
@@ -34,7 +36,8 @@ Result<void> check_options(const ServerOptions& options) {
   if (options.simulated && is_loopback_name(options.address)) return {};
   std::string missing;
   if (options.tls_certificate_file.empty()) missing = "--tls-cert FILE --tls-key FILE";
-  if (options.token_file.empty()) missing += missing.empty() ? "--tokens FILE" : " --tokens FILE";
+  if (options.token_file.empty())
+    missing += missing.empty() ? "--token-file FILE" : " --token-file FILE";
   if (missing.empty()) return {};
   return fail("{} needs TLS and tokens: add {}",
               options.simulated ? fmt::format("{}, which is no loopback address,", options.address)

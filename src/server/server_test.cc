@@ -32,7 +32,7 @@ TEST(Server, RefusesToStartOpenlyWhereOthersCouldReachIt) {
   options.address = "0.0.0.0";
   EXPECT_EQ(error_of(options),
             "0.0.0.0, which is no loopback address, needs TLS and tokens: add --tls-cert FILE "
-            "--tls-key FILE --tokens FILE");
+            "--tls-key FILE --token-file FILE");
   options.token_file = tokens;
   EXPECT_EQ(error_of(options),
             "0.0.0.0, which is no loopback address, needs TLS and tokens: add --tls-cert FILE "
