@@ -5,6 +5,8 @@
 
 namespace smartmig {
 
+inline constexpr std::int64_t kSecondNs = 1'000'000'000;
+
 std::int64_t monotonic_ns();  // CLOCK_MONOTONIC, the same for all processes of the host.
 
 }  // namespace smartmig

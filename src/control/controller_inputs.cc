@@ -10,10 +10,10 @@
 namespace smartmig {
 namespace {
 
-using Kind = StepOutcome::Kind;
+using StepKind = StepOutcome::Kind;
 
 CallDone failed_read(CallDone done, DriverError error) {
-  done.outcome.kind = Kind::kFailed;
+  done.outcome.kind = StepKind::kFailed;
   done.outcome.error = std::move(error);
   return done;
 }
@@ -57,7 +57,7 @@ void Controller::Impl::on(const CallDone& done) {
   {
     const std::lock_guard lock(seen_mutex);
     ++counted.calls;
-    counted.call_errors += done.outcome.kind == Kind::kFailed;
+    counted.call_errors += done.outcome.kind == StepKind::kFailed;
   }
   GpuBook& gpu = gpus[done.gpu];
   if (gpu.hung) {
@@ -85,7 +85,7 @@ void Controller::Impl::on_step(const CallDone& done) {
   Event event;
   event.gpu = done.gpu;
   event.at_us = clock_us();
-  if (done.outcome.kind == Kind::kDone) {
+  if (done.outcome.kind == StepKind::kDone) {
     // The fleet's clock when it was done, as near as is known: the order's time and how long it
     // takes.
     event.at_us = std::min(event.at_us, model->state().gpu(done.gpu).operation_end_us);
@@ -107,7 +107,7 @@ void Controller::Impl::on_step(const CallDone& done) {
   event.kind = Event::Kind::kStepFailed;
   record(event);
   at("step failed");
-  if (done.outcome.kind == Kind::kChanged) {
+  if (done.outcome.kind == StepKind::kChanged) {
     close_intent(done.gpu, "dropped: somebody else changed the GPU");
     reconcile(done.gpu, *done.outcome.reading, clock_us());
     return;
@@ -122,7 +122,7 @@ void Controller::Impl::on_start(const CallDone& done) {
     return;  // It is over already.
   JobBook& book = found->second;
   if (book.row.phase != JobPhase::kStarting) return;
-  if (done.outcome.kind == Kind::kDone) {
+  if (done.outcome.kind == StepKind::kDone) {
     book.row.phase = JobPhase::kRunning;
     rows.emplace_back(book.row);
     gpus[done.gpu].row.failures = 0;
@@ -134,7 +134,7 @@ void Controller::Impl::on_start(const CallDone& done) {
   }
   const std::string why =
       fmt::format("job {} could not be started: {}", done.job, said(done.outcome.error));
-  if (done.outcome.kind == Kind::kUnclear) {
+  if (done.outcome.kind == StepKind::kUnclear) {
     book.unclear = true;  // It keeps its slice until a look tells.
     return fence(done.gpu, why);
   }
@@ -150,7 +150,7 @@ void Controller::Impl::on_start(const CallDone& done) {
 }
 
 void Controller::Impl::on_stop(const CallDone& done) {
-  if (done.outcome.kind != Kind::kFailed) return;
+  if (done.outcome.kind != StepKind::kFailed) return;
   const auto found = jobs.find(done.job);
   if (found == jobs.end()) return;
   found->second.stop_failed = true;
@@ -161,7 +161,7 @@ void Controller::Impl::on_read(const CallDone& done) {
   GpuBook& gpu = gpus[done.gpu];
   gpu.read_ordered = false;
   gpu.lost = done.outcome.reading && done.outcome.reading->lost;
-  if (done.outcome.kind == Kind::kFailed) {
+  if (done.outcome.kind == StepKind::kFailed) {
     // A board that is lost has no slices any more: their jobs go on elsewhere.
     if (gpu.lost) reconcile(done.gpu, *done.outcome.reading, clock_us());
     return fence(done.gpu, "it cannot be read: " + said(done.outcome.error));

@@ -11,7 +11,7 @@
 
 namespace smartmig {
 
-using Kind = StepOutcome::Kind;
+using StepKind = StepOutcome::Kind;
 
 // --- intents
 
@@ -88,7 +88,7 @@ void Controller::Impl::on_undo(const CallDone& done) {
   GpuBook& gpu = gpus[done.gpu];
   take_made(done);
   at("undo done");
-  if (done.outcome.kind != Kind::kDone)
+  if (done.outcome.kind != StepKind::kDone)
     return fence(done.gpu, fmt::format("{}; the way back failed too: {}", gpu.undo_reason,
                                        said(done.outcome.error)));
   {
@@ -106,7 +106,7 @@ void Controller::Impl::on_undo(const CallDone& done) {
 void Controller::Impl::on_retry(const CallDone& done) {
   GpuBook& gpu = gpus[done.gpu];
   take_made(done);
-  if (done.outcome.kind != Kind::kDone)
+  if (done.outcome.kind != StepKind::kDone)
     return undo(done.gpu, "another try failed: " + said(done.outcome.error));
   gpu.wanted.reset();
   gpu.row.failures = 0;

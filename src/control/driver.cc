@@ -5,20 +5,20 @@
 namespace smartmig {
 namespace {
 
-constexpr std::array<std::string_view, 11> kNames = {"in-use",        "insufficient-resources",
-                                                     "no-permission", "not-found",
-                                                     "not-supported", "gpu-lost",
-                                                     "timeout",       "unreachable",
-                                                     "superseded",    "already-ran",
-                                                     "unknown"};
+constexpr std::array<std::string_view, 11> kCodeNames = {"in-use",        "insufficient-resources",
+                                                         "no-permission", "not-found",
+                                                         "not-supported", "gpu-lost",
+                                                         "timeout",       "unreachable",
+                                                         "superseded",    "already-ran",
+                                                         "unknown"};
 
 }  // namespace
 
-std::string_view to_string(DriverCode code) { return kNames[static_cast<std::size_t>(code)]; }
+std::string_view to_string(DriverCode code) { return kCodeNames[static_cast<std::size_t>(code)]; }
 
 DriverCode driver_code(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<DriverCode>(i);
+  for (std::size_t i = 0; i < kCodeNames.size(); ++i) {
+    if (kCodeNames[i] == name) return static_cast<DriverCode>(i);
   }
   return DriverCode::kUnknown;
 }

@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 17> kNames = {
+constexpr std::array<std::string_view, 17> kEventNames = {
     "begin",  "submit",    "ended",       "gone",   "saved", "lost",
     "saving", "step-done", "step-failed", "read",   "close", "open",
     "layout", "freeze",    "unfreeze",    "limits", "round"};
@@ -114,44 +114,45 @@ Snapshot snapshot_of(const json& body) {
   return snapshot;
 }
 
-using Kind = Event::Kind;
+using EventKind = Event::Kind;
 
-bool is_about_a_job(Kind kind) {
-  return kind == Kind::kSubmit || kind == Kind::kEnded || kind == Kind::kGone ||
-         kind == Kind::kSaved || kind == Kind::kLost || kind == Kind::kSaving;
+bool is_about_a_job(EventKind kind) {
+  return kind == EventKind::kSubmit || kind == EventKind::kEnded || kind == EventKind::kGone ||
+         kind == EventKind::kSaved || kind == EventKind::kLost || kind == EventKind::kSaving;
 }
 
-bool is_about_a_gpu(Kind kind) {
-  return kind == Kind::kStepDone || kind == Kind::kStepFailed || kind == Kind::kRead ||
-         kind == Kind::kClose || kind == Kind::kOpen || kind == Kind::kLayout;
+bool is_about_a_gpu(EventKind kind) {
+  return kind == EventKind::kStepDone || kind == EventKind::kStepFailed ||
+         kind == EventKind::kRead || kind == EventKind::kClose || kind == EventKind::kOpen ||
+         kind == EventKind::kLayout;
 }
 
 }  // namespace
 
-std::string_view to_string(Kind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string_view to_string(EventKind kind) { return kEventNames[static_cast<std::size_t>(kind)]; }
 
 EventRow to_row(const Event& event) {
   json body = json::object();
   if (is_about_a_job(event.kind)) body["job"] = event.job;
   if (is_about_a_gpu(event.kind)) body["gpu"] = event.gpu;
   switch (event.kind) {
-    case Kind::kBegin:
+    case EventKind::kBegin:
       body = to_json(event.snapshot);
       break;
-    case Kind::kSubmit:
+    case EventKind::kSubmit:
       body["work"] = to_json(event.work);
       break;
-    case Kind::kSaved:
+    case EventKind::kSaved:
       body["left"] = event.left;
       break;
-    case Kind::kRead:
+    case EventKind::kRead:
       body["gone"] = event.gone;
       body["foreign"] = event.foreign;
       [[fallthrough]];
-    case Kind::kLayout:
+    case EventKind::kLayout:
       body["slots"] = event.slots;
       break;
-    case Kind::kLimits:
+    case EventKind::kLimits:
       body = to_json(event.limits);
       break;
     default:
@@ -162,24 +163,26 @@ EventRow to_row(const Event& event) {
 
 Result<Event> parse_event(const EventRow& row) {
   Event event;
-  const auto found = std::find(kNames.begin(), kNames.end(), row.kind);
-  if (found == kNames.end()) return fail("event {}: kind '{}' is not known", row.number, row.kind);
-  event.kind = static_cast<Kind>(found - kNames.begin());
+  const auto found = std::find(kEventNames.begin(), kEventNames.end(), row.kind);
+  if (found == kEventNames.end())
+    return fail("event {}: kind '{}' is not known", row.number, row.kind);
+  event.kind = static_cast<EventKind>(found - kEventNames.begin());
   event.at_us = row.at_us;
   const json body = parse_json(row.body);
   if (!body.is_object()) return fail("event {}: its body is no JSON object", row.number);
   try {
     if (is_about_a_job(event.kind)) event.job = body.at("job");
     if (is_about_a_gpu(event.kind)) event.gpu = body.at("gpu");
-    if (event.kind == Kind::kBegin) event.snapshot = snapshot_of(body);
-    if (event.kind == Kind::kSubmit) event.work = job_of(body.at("work"));
-    if (event.kind == Kind::kSaved) event.left = body.at("left");
-    if (event.kind == Kind::kRead || event.kind == Kind::kLayout) event.slots = body.at("slots");
-    if (event.kind == Kind::kRead) {
+    if (event.kind == EventKind::kBegin) event.snapshot = snapshot_of(body);
+    if (event.kind == EventKind::kSubmit) event.work = job_of(body.at("work"));
+    if (event.kind == EventKind::kSaved) event.left = body.at("left");
+    if (event.kind == EventKind::kRead || event.kind == EventKind::kLayout)
+      event.slots = body.at("slots");
+    if (event.kind == EventKind::kRead) {
       event.gone = body.at("gone");
       event.foreign = body.at("foreign");
     }
-    if (event.kind == Kind::kLimits) event.limits = limits_of(body);
+    if (event.kind == EventKind::kLimits) event.limits = limits_of(body);
   } catch (const json::exception& error) {
     return fail("event {} ({}): {}", row.number, row.kind, error.what());
   }

@@ -7,8 +7,8 @@
 namespace smartmig {
 namespace {
 
-constexpr int kUsualPage = 100;
-constexpr int kLargestPage = 10'000;
+constexpr int kUsualJobs = 100;
+constexpr int kMostJobs = 10'000;
 // A page ends early here: commands may be long.
 constexpr std::size_t kPageBytes = 8 << 20;
 
@@ -51,7 +51,7 @@ RouteAnswer list_jobs(Site& site, const Call& call) {
   Query query(call.request.query, {"state", "after", "limit"});
   const auto phase = phase_of(query);
   const auto after = query.integer("after", 0, INT64_MAX, 0);
-  const auto limit = static_cast<int>(query.integer("limit", 1, kLargestPage, kUsualPage));
+  const auto limit = static_cast<int>(query.integer("limit", 1, kMostJobs, kUsualJobs));
   if (query.refusal()) return *query.refusal();
   // One more than asked for tells whether there is a next page.
   const auto rows = site.backend.jobs(phase, after, limit + 1);

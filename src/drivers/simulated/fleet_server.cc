@@ -13,7 +13,6 @@ namespace smartmig {
 namespace {
 
 constexpr std::size_t kMaxPeers = 500;
-constexpr std::int64_t kSecondNs = 1'000'000'000;
 
 // False on an error; true when time is up or something can be read or sent.
 bool poll_until(std::vector<pollfd>& files, std::int64_t wake_ns) {

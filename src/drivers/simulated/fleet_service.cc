@@ -11,8 +11,6 @@ namespace {
 using Call = FleetRequest::Call;
 using Kind = FleetChange::Kind;
 
-constexpr std::int64_t kSecondNs = 1'000'000'000;
-
 // Faults of their own kind answer this way.
 DriverError told_error(const Fault& fault) {
   return {*fault.code, fmt::format("told to fail (fault {})", fault.number)};

@@ -18,7 +18,7 @@ using Kind = FleetChange::Kind;
 constexpr double kSpeed = 100;
 
 // What drew power on a GPU, as the test saw it begin and end.
-struct Stay {
+struct RunStay {
   TimeUs begin_us;
   TimeUs end_us;
   int compute;
@@ -26,10 +26,10 @@ struct Stay {
 };
 
 // The energy of one board from a list of stays, moment by moment.
-double slow_energy(const BoardPower& power, const std::vector<Stay>& stays,
+double slow_energy(const BoardPower& power, const std::vector<RunStay>& stays,
                    const std::vector<std::pair<TimeUs, bool>>& resets, TimeUs until) {
   std::set<TimeUs> edges{0, until};
-  for (const Stay& stay : stays) {
+  for (const RunStay& stay : stays) {
     for (const TimeUs time : {stay.begin_us, stay.end_us, stay.end_us + power.context_linger_us})
       edges.insert(std::min(time, until));
   }
@@ -40,7 +40,7 @@ double slow_energy(const BoardPower& power, const std::vector<Stay>& stays,
     int busy = 0;
     double watts = 0;
     TimeUs last_use = -1;
-    for (const Stay& stay : stays) {
+    for (const RunStay& stay : stays) {
       if (stay.begin_us <= begin && begin < stay.end_us) busy += stay.compute, watts += stay.watts;
       if (stay.end_us <= begin) last_use = std::max(last_use, stay.end_us);
     }
@@ -231,7 +231,7 @@ class Case {
   }
 
   void check_energy() {
-    std::vector<std::vector<Stay>> stays(3);
+    std::vector<std::vector<RunStay>> stays(3);
     const auto add = [&](GpuIndex gpu, const std::string& uuid, TimeUs begin, TimeUs end,
                          double watts) {
       const Board& board = machine_.fleet().board(gpu);
@@ -267,7 +267,7 @@ class Case {
   int runs_ = 0;
   std::map<std::string, std::uint8_t> slots_;
   std::map<std::string, double> watts_;
-  std::map<std::string, std::pair<GpuIndex, Stay>> foreign_;  // The last of each slice.
+  std::map<std::string, std::pair<GpuIndex, RunStay>> foreign_;  // The last of each slice.
   std::vector<Foreign> ended_foreign_;
   std::map<GpuIndex, std::vector<std::pair<TimeUs, bool>>> resets_;
 };
