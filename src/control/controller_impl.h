@@ -89,8 +89,9 @@ struct GpuBook {
   std::string undo_reason;        // Why the intent's change is being undone; empty: it is not.
   std::optional<SlotSet> wanted;  // What the change that failed was for: a retry goes there.
   bool read_ordered = false;
-  bool moving = false;  // The way back, or another try, is ordered.
-  bool hung = false;    // A call was given up and has not come back.
+  bool look_again = false;  // A look came while a step was under way.
+  bool moving = false;      // The way back, or another try, is ordered.
+  bool hung = false;        // A call was given up and has not come back.
   bool lost = false;
   bool adopts = false;  // Idle foreign slices become ours with the next look.
   long changes = 0;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "base/text.h"
 #include "control/controller_impl.h"
@@ -102,6 +103,8 @@ void Controller::Impl::on_step(const CallDone& done) {
     event.kind = Event::Kind::kStepDone;
     record(event);
     at("step done");
+    if (std::exchange(gpu.look_again, false) && done.outcome.reading)
+      reconcile(done.gpu, *done.outcome.reading, clock_us());
     return changed(done.gpu);
   }
   event.kind = Event::Kind::kStepFailed;
@@ -292,8 +295,11 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
 // Brings the books in line with a look at the GPU. False: it shows what cannot be.
 bool Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, TimeUs at_us) {
   GpuBook& gpu = gpus[index];
-  // The end of the step under way will be looked at.
-  if (model->state().gpu(index).operation_end_us != kNever) return true;
+  // A look while a step is under way may be of either side of it: the one at its end counts.
+  if (model->state().gpu(index).operation_end_us != kNever) {
+    gpu.look_again = true;
+    return true;
+  }
   Event event;
   event.kind = Event::Kind::kRead;
   event.at_us = std::max(at_us, model->now());

@@ -52,6 +52,7 @@ void Controller::Impl::undo(GpuIndex index, const std::string& why) {
 // Lines up the call that takes the GPU to its intent's base, or for a retry to its target.
 void Controller::Impl::order_move(GpuIndex index, CallDone::Kind kind) {
   GpuBook& gpu = gpus[index];
+  SM_CHECK(gpu.intent.has_value());
   const bool retry = kind == CallDone::Kind::kRetry;
   gpu.intent->step = retry ? "retry" : "undo";
   rows.emplace_back(*gpu.intent);

@@ -52,8 +52,10 @@ void Controller::Impl::round(TimeUs now) {
   at("decided");
   for (const GpuIndex gpu : decided.closed) {
     const GpuState& state = model->state().gpu(gpu);
-    close_intent(gpu,
-                 state.present == state.target ? "done" : "done so far: jobs on it must end first");
+    // The intent of a change that failed stays open until the way back is over.
+    if (gpus[gpu].undo_reason.empty() && !gpus[gpu].moving)
+      close_intent(
+          gpu, state.present == state.target ? "done" : "done so far: jobs on it must end first");
     changed(gpu);
   }
   const bool acts = !calls.empty() || decided.decided();
