@@ -40,7 +40,7 @@ void check_headers(std::string_view text) {
   const Hosts hosts("127.0.0.1", {"sched.example"});
   // Ours is a name we know, whatever stands around it.
   if (hosts.is_ours(text, "127.0.0.1")) {
-    const std::string& host = parse_host(text)->host;
+    const std::string host = parse_host(text)->host;
     SM_CHECK(host == "sched.example" || is_loopback_name(host));
   }
   if (const auto token = bearer_token(text))
