@@ -176,9 +176,11 @@ int run_serve(ServeOptions options, const CLI::App& command) {
     return bad_input(fleet.error().message);
   if (const auto good = check_options(options.server); !good)
     return bad_input(good.error().message);
-  std::error_code made;
-  fs::create_directories(options.control.state_dir, made);
-  if (made) return bad_input(fmt::format("{}: {}", options.control.state_dir, made.message()));
+  std::error_code trouble;
+  if (fs::create_directories(options.control.state_dir, trouble))
+    fs::permissions(options.control.state_dir, fs::perms::owner_all, trouble);
+  if (trouble)
+    return bad_input(fmt::format("{}: {}", options.control.state_dir, trouble.message()));
 
   // Signals are waited for by this thread alone; threads made from here on leave them to it.
   sigset_t signals;
