@@ -22,6 +22,7 @@ namespace smartmig {
 struct ControllerOptions {
   std::string state_dir;
   Setup setup;                 // Its `fleet` is the driver's to say.
+  std::string driver;          // Its name, for people.
   std::string version;         // Of the program.
   int tick_ms = 2;             // At most one decision in this wall time.
   double call_timeout_s = 30;  // Wall time after which a driver's call is given up.
@@ -29,7 +30,6 @@ struct ControllerOptions {
       60;  // Fleet time over the expected end of a save, then its slice is fenced.
   double retry_first_s = 10;  // Fleet time until a fenced GPU is tried again; doubles each time.
   double retry_most_s = 3600;
-  int keep_days = 30;  // Of finished jobs and old decisions.
   int workers = 16;
   // Called by the loop's thread at the named points of a change or a run, before what the name says
   // is durable: "step journalled", "calls handed out", ... For tests, which end the process there.

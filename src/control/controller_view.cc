@@ -78,6 +78,7 @@ void Controller::Impl::summarise(FleetView& view) const {
   view.now_us = clock_us();
   view.fleet = options.setup.fleet;
   view.policy = options.setup.policy;
+  view.driver = options.driver;
   view.speed = fleet.clock.speed;
   view.frozen = model->frozen();
   view.recovered = recovered;

@@ -17,7 +17,7 @@
 
 namespace smartmig {
 
-// Named after what NVML answers; docs/operations/faults.md says what each means to an operator.
+// Named after what NVML answers; docs/operations/simulated-fleet.md shows how to have each.
 enum class DriverCode : std::uint8_t {
   kInUse,  // The slice still has a client; passes within tenths of a second, or not.
   kInsufficientResources,  // The placement is taken.

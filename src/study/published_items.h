@@ -1,5 +1,5 @@
-// The published numbers as data (data/published.json, docs/formats/published.md): for each table or
-// figure the runs that make ours, and what the paper says of each number.
+// The published numbers as data (data/published.json, docs/formats/reproduction.md): for each table
+// or figure the runs that make ours, and what the paper says of each number.
 #pragma once
 
 #include <optional>
