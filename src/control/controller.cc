@@ -337,7 +337,7 @@ void Controller::Impl::watch(JobBook& book, TimeUs now) {
     book.row.cancelled = true;
     book.row.note = kOverran;
     rows.emplace_back(book.row);
-    order_kill(book);
+    order_stop(book, false, clock_us());
   }
 }
 

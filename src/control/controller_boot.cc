@@ -109,7 +109,7 @@ void Controller::Impl::take_up() {
     if (gpus[gpu].row.draining) stop_all_on(gpu);
     for (const JobNumber number : jobs_on(gpu)) {
       JobBook& book = jobs.at(number);
-      if (book.row.cancelled) order_kill(book);
+      if (book.row.cancelled) order_stop(book, false, clock_us());
       if (book.max_runtime_us || book.save_due_us >= 0) watched.insert(number);
     }
   }

@@ -150,8 +150,7 @@ struct Controller::Impl {
   bool is_taken_by_others(GpuIndex gpu, const SliceReading& slice);
   void adopt_idle(GpuIndex gpu, const GpuReading& reading);
   void order_read(GpuIndex gpu);
-  void order_kill(JobBook& book);
-  void order_save(JobBook& book);
+  void order_stop(JobBook& book, bool save, TimeUs at_us);
   Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner);
   void audit(const std::string& who, std::string what);
   void finish(JobBook& book, JobPhase phase, TimeUs at_us, const std::string& note);

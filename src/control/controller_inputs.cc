@@ -403,31 +403,17 @@ void Controller::Impl::order_read(GpuIndex index) {
 
 // --- cancelling
 
-void Controller::Impl::order_kill(JobBook& book) {
+// With a checkpoint where it is to be saved, else without.
+void Controller::Impl::order_stop(JobBook& book, bool save, TimeUs at_us) {
   const GpuIndex gpu = gpu_by_uuid.at(book.row.gpu);
   book.stop_failed = false;
   calls.emplace_back(gpu, [driver = driver, gpu, run = run_name(book.row.number, book.row.attempt),
-                           job = book.row.number, at = clock_us()] {
+                           job = book.row.number, save, at_us] {
     CallDone done;
     done.kind = CallDone::Kind::kStop;
     done.gpu = gpu;
     done.job = job;
-    done.outcome = stop_run(*driver, gpu, run, false, at);
-    return done;
-  });
-}
-
-// Again, where the first call failed.
-void Controller::Impl::order_save(JobBook& book) {
-  const GpuIndex gpu = gpu_by_uuid.at(book.row.gpu);
-  book.stop_failed = false;
-  calls.emplace_back(gpu, [driver = driver, gpu, run = run_name(book.row.number, book.row.attempt),
-                           job = book.row.number, at = clock_us()] {
-    CallDone done;
-    done.kind = CallDone::Kind::kStop;
-    done.gpu = gpu;
-    done.job = job;
-    done.outcome = stop_run(*driver, gpu, run, true, at);
+    done.outcome = stop_run(*driver, gpu, run, save, at_us);
     return done;
   });
 }
@@ -460,7 +446,7 @@ Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
     // Cancelling again tries again: a kill may have been in vain.
     book.row.cancelled = true;
     rows.emplace_back(book.row);
-    order_kill(book);
+    order_stop(book, false, clock_us());
   }
   if (auto written = flush({}); !written)
     return tl::unexpected(Refusal{503, written.error().message, ""});

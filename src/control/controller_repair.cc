@@ -129,7 +129,7 @@ void Controller::Impl::try_again(GpuIndex index) {
   for (const JobNumber number : jobs_on(index)) {
     JobBook& book = jobs.at(number);
     if (!book.stop_failed) continue;
-    book.row.cancelled ? order_kill(book) : order_save(book);
+    order_stop(book, !book.row.cancelled, clock_us());
   }
   order_read(index);
 }

@@ -129,12 +129,7 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
     book.row.phase = JobPhase::kSaving;
     book.save_due_us = next.expected_us;
     watched.insert(book.row.number);
-    done.kind = CallDone::Kind::kStop;
-    calls.emplace_back(next.gpu, [driver = driver, done, at_us,
-                                  run = run_name(book.row.number, book.row.attempt)]() mutable {
-      done.outcome = stop_run(*driver, done.gpu, run, true, at_us);
-      return done;
-    });
+    order_stop(book, true, at_us);
   } else {
     ++book.row.attempt;
     book.row.phase = JobPhase::kStarting;

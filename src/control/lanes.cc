@@ -77,19 +77,4 @@ std::vector<std::uint32_t> Lanes::give_up(std::int64_t now_ns, std::int64_t limi
   return found;
 }
 
-std::int64_t Lanes::oldest_begin_ns() const {
-  const std::lock_guard lock(shared_->mutex);
-  std::int64_t oldest = 0;
-  for (const auto& [number, lane] : shared_->lanes) {
-    if (!lane.running || lane.given_up) continue;
-    if (oldest == 0 || lane.begin_ns < oldest) oldest = lane.begin_ns;
-  }
-  return oldest;
-}
-
-bool Lanes::idle(std::uint32_t lane) const {
-  const std::lock_guard lock(shared_->mutex);
-  return !shared_->lanes.contains(lane);
-}
-
 }  // namespace smartmig

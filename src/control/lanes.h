@@ -32,9 +32,6 @@ class Lanes {
   // Lanes whose task has run for longer than `limit_ns`; each is named once, and from then on its
   // task counts as given up.
   std::vector<std::uint32_t> give_up(std::int64_t now_ns, std::int64_t limit_ns);
-  // When the oldest task that is not given up was begun; 0: none runs.
-  std::int64_t oldest_begin_ns() const;
-  bool idle(std::uint32_t lane) const;  // Nothing runs or waits there.
 
  private:
   struct Lane {

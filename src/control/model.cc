@@ -452,10 +452,13 @@ void Model::carry_out(Decision& decision) {
 
 // Takes out what limits, operators and other people's slices do not allow, and what hung on it.
 void Model::filter(Decision& decision) {
-  for (GpuNotes& gpu : gpus_) gpu.withheld = false;
+  using Verdict = GpuNotes::Verdict;
+  judged_.clear();
   std::erase_if(decision.repartitions, [&](const Repartition& change) {
     const bool allowed = state_.gpu(change.gpu).up && may_change(change);
-    gpus_[change.gpu].withheld = !allowed;
+    gpus_[change.gpu].verdict = allowed ? Verdict::kMayChange : Verdict::kWithheld;
+    gpus_[change.gpu].asked = change.target;
+    judged_.push_back(change.gpu);
     if (!allowed) policy_.partitioner->reconsider(change.gpu);
     return !allowed;
   });
@@ -466,24 +469,22 @@ void Model::filter(Decision& decision) {
     const JobState& state = state_.job_state(job);
     if (state.status != JobStatus::kRunning || numbers_[job] == 0) return true;
     const GpuIndex gpu = fleet_->gpu_of(state.slice);
-    return !state_.gpu(gpu).up || gpus_[gpu].withheld;
+    return !state_.gpu(gpu).up || gpus_[gpu].verdict == Verdict::kWithheld;
   });
-  const auto target_of = [&](GpuIndex gpu) {
-    for (const Repartition& change : decision.repartitions) {
-      if (change.gpu == gpu) return change.target;
-    }
-    return state_.gpu(gpu).target;
-  };
   std::erase_if(decision.starts, [&](const Start& start) {
     const GpuIndex gpu = fleet_->gpu_of(start.slice);
+    const GpuNotes& notes = gpus_[gpu];
     const SliceState& slice = state_.slice(start.slice);
     const bool there = slice.phase == SlicePhase::kReady && slice.slot == start.slot;
-    bool allowed = state_.gpu(gpu).up && (target_of(gpu) >> start.slot & 1);
-    if (gpus_[gpu].withheld) allowed = allowed && there && slice.job == kNone;
-    if (there && gpus_[gpu].change_open && (gpus_[gpu].fresh >> start.slot & 1)) allowed = false;
+    const SlotSet target =
+        notes.verdict == Verdict::kMayChange ? notes.asked : state_.gpu(gpu).target;
+    bool allowed = state_.gpu(gpu).up && (target >> start.slot & 1);
+    if (notes.verdict == Verdict::kWithheld) allowed = allowed && there && slice.job == kNone;
+    if (there && notes.change_open && (notes.fresh >> start.slot & 1)) allowed = false;
     if (!allowed) release(start);
     return !allowed;
   });
+  for (const GpuIndex gpu : judged_) gpus_[gpu].verdict = Verdict::kNotAsked;
 }
 
 bool Model::may_change(const Repartition& change) {

@@ -86,8 +86,7 @@ class Model {
   SlotSet foreign(GpuIndex gpu) const { return gpus_[gpu].foreign; }
   bool change_open(GpuIndex gpu) const { return gpus_[gpu].change_open; }
   SlotSet change_base(GpuIndex gpu) const { return gpus_[gpu].base; }
-  std::size_t job_count() const { return jobs_.size(); }  // All there ever were.
-  double power_w() const;                                 // Modelled draw of the fleet now.
+  double power_w() const;  // Modelled draw of the fleet now.
 
  private:
   struct GpuNotes {
@@ -95,8 +94,10 @@ class Model {
     SlotSet base = 0;   // Before the open change.
     SlotSet fresh = 0;  // Made by it.
     bool change_open = false;
-    bool withheld = false;  // The decision at hand may not change it.
-    double budget = 0;      // Changes that may be made now.
+    enum class Verdict : std::uint8_t { kNotAsked, kMayChange, kWithheld };
+    Verdict verdict = Verdict::kNotAsked;  // On the change in the decision at hand ...
+    SlotSet asked = 0;                     // ... to this.
+    double budget = 0;                     // Changes that may be made now.
     TimeUs budget_at_us = 0;
   };
   Model(std::shared_ptr<const Fleet> fleet, Setup setup, Policy policy, Costs costs,
@@ -132,6 +133,7 @@ class Model {
   State state_;
   std::vector<GpuNotes> gpus_;
   std::vector<GpuIndex> dirty_;
+  std::vector<GpuIndex> judged_;  // GPUs with a verdict.
   Decision decision_;
   ViewScratch scratch_;
   DisplacementRoom displacement_;
