@@ -169,7 +169,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Moment{"calls handed out"}, Moment{"step done"}, Moment{"intent closed"},
                     Moment{"started"}, Moment{"step failed", "create"},
                     Moment{"undo ordered", "create"}, Moment{"undo done", "create"},
-                    Moment{"retry ordered", "create"}));
+                    Moment{"retry ordered", "create"}),
+    [](const testing::TestParamInfo<Moment>& info) {
+      std::string name = info.param.point;
+      std::erase_if(name, [](char letter) { return letter == ','; });
+      std::replace(name.begin(), name.end(), ' ', '_');
+      return name;
+    });
 
 }  // namespace
 }  // namespace smartmig
