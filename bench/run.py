@@ -155,6 +155,32 @@ def server_rows(build, times):
             for page, key in (("/api/v1/fleet", "fleet"), ("/metrics", "metrics"))]
 
 
+def live_rows(build, quick):
+    """`smartmig serve` under load: clients, the controller and the simulated fleet share these cores."""
+    gpus, queued, rate, seconds, streams = (1000, 10_000, 200, 5, 20) if quick else (10_000, 100_000, 1000, 60, 200)
+    live, program = os.path.join(build, "bench_live"), os.path.join(build, "smartmig")
+    rows = []
+    for policy in ("smartmig", "greedy"):
+        got = run(live, program, policy, str(gpus), str(queued), str(rate), str(seconds), str(streams))
+        under = f"{gpus:,} GPUs, {queued:,} queued jobs, {rate:,} submissions/s for {seconds} s, {streams} event streams, `{policy}`"
+        rows += [
+            (f"{under}: View to journalled decision, 99th percentile, at most ms", f"{got['p99_at_most_ms']:g} (bound of its bucket; "
+             f"{100 * got['within_50_ms']:.2f} % of {got['decisions']:,.0f} within 50)", "under 50", None),
+            ("the same: submissions lost, doubled", f"{got['lost']}, {got['doubled']} of {got['submitted']:,}", "0, 0", None),
+            ("the same: an answer to a submission, median and 99th percentile, ms",
+             f"{got['submit_median_ms']:.1f}, {got['submit_p99_ms']:.1f}", "", None),
+            ("the same: `/fleet` and `/metrics`, the slowest, ms", f"{got['fleet_most_ms']:.0f}, {got['metrics_most_ms']:.0f}", "under 100", None),
+            ("the same: memory of the controller, GiB", f"{got['peak_mib'] / 1024:.2f}", "under 2", None),
+        ]
+        if policy == "smartmig":
+            calm = run(live, program, policy, str(gpus), str(queued), str(rate), str(seconds), "0")
+            rows.append(("the same without event streams: an answer to a submission, median and 99th percentile, ms",
+                         f"{calm['submit_median_ms']:.1f}, {calm['submit_p99_ms']:.1f}", "", None))
+    idle = run(live, program, "smartmig", str(gpus), "0", "0", "20", "0")
+    rows.append((f"an idle controller of {gpus:,} GPUs, % of a core", f"{100 * idle['core_share']:.2f}", "under 1", None))
+    return rows
+
+
 def main():
     build = sys.argv[1]
     quick = "--quick" in sys.argv
@@ -206,6 +232,7 @@ def main():
         rows += rows_of(build, times, quick)
 
     rows += server_rows(build, times)
+    rows += live_rows(build, quick)
     rows += report_rows(program, times, quick)
 
     print("# Measured speed and memory\n")

@@ -51,5 +51,40 @@ TEST(LiveFleet, RunsJobsToTheirEndAndReplays) {
   EXPECT_NE(wrong_journal(rig.state_dir()), "");
 }
 
+TEST(LiveFleet, ForgetsWhatIsOldAndReplaysTheRest) {
+  LiveRig rig("forgets");
+  rig.start_fleet("2xA100-40GB", 2000);
+  ControllerOptions options = rig.options("smartmig");
+  options.keep_events = 100;
+  {
+    auto controller = rig.start_controller(options);
+    ASSERT_TRUE(controller.has_value()) << controller.error().message;
+    for (int i = 1; i <= 200; ++i) {
+      ASSERT_TRUE((*controller)->submit(job_of(20, 300), "test").has_value());
+      if (i % 20 == 0) {
+        EXPECT_TRUE(wait_until([&] { return (*controller)->counters().done == i; }));
+      }
+    }
+    const double energy_j = (*controller)->fleet().energy_j;
+    // 200 jobs of 20 s and more, by boards that draw more than 50 W.
+    EXPECT_GT(energy_j, 2 * 50 * 200 * 20 / 14.0);
+  }
+  EXPECT_EQ(wrong_journal(rig.state_dir()), "");
+  auto reader = JournalReader::open(rig.state_dir());
+  ASSERT_TRUE(reader.has_value());
+  std::vector<std::int64_t> numbers;
+  ASSERT_TRUE(reader->each_event(0, [&](const EventRow& row) {
+    if (numbers.empty()) {
+      EXPECT_EQ(row.kind, "begin");
+    }
+    numbers.push_back(row.number);
+    return true;
+  }));
+  EXPECT_GE(numbers.size(), 100u);
+  EXPECT_LE(numbers.size(), 300u);
+  EXPECT_GT(numbers.front(), 400);
+  EXPECT_EQ(reader->jobs(JobPhase::kDone, 0, 1000)->size(), 200u);  // Those are young.
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -59,6 +59,7 @@ ControllerOptions LiveRig::options(const std::string& policy) const {
   options.state_dir = state_dir();
   options.setup.policy = policy;
   options.version = "test";
+  options.rebase_events = 60;  // Often, so that every test has some.
   return options;
 }
 

@@ -54,8 +54,10 @@ class PerfectFleet {
   PerfectFleet(const Snapshot& snapshot, const JobTable& table)
       : table_(table), model_(*Model::make(snapshot, table.jobs.front().submit_us)) {}
 
-  void run() {
+  // After every `rebase_every`-th round the model begins anew from where it stands; 0: never.
+  void run(int rebase_every = 0) {
     std::size_t next = 0;
+    int rounds = 0;
     while (finish_us_.size() < table_.jobs.size()) {
       while (!due_.empty() && !still_true(due_.begin()->second)) due_.erase(due_.begin());
       TimeUs now = next < table_.jobs.size() ? table_.jobs[next].submit_us : kNever;
@@ -78,6 +80,7 @@ class PerfectFleet {
         ASSERT_TRUE(feed(event));
       }
       take(model_.round(now));
+      if (rebase_every > 0 && ++rounds % rebase_every == 0) rebase();
     }
   }
 
@@ -88,11 +91,21 @@ class PerfectFleet {
           std::max<TimeUs>(0, end - table_.jobs[static_cast<std::size_t>(number) - 1].deadline_us));
     return sum / static_cast<double>(finish_us_.size());
   }
-  double energy_j() { return model_.state().power().energy_j(model_.now()); }
+  double energy_j() { return energy_j_ + model_.state().power().energy_j(model_.now()); }
   const std::map<JobNumber, TimeUs>& finish_us() const { return finish_us_; }
   Model& model() { return model_; }
 
  private:
+  void rebase() {
+    energy_j_ += model_.state().power().energy_j(model_.now());
+    Event begin;
+    begin.kind = Event::Kind::kBegin;
+    begin.snapshot = model_.snapshot();
+    const EventRow row = to_row(begin);
+    model_ = *Model::make(parse_event(row)->snapshot, model_.now());
+    begin.snapshot = model_.snapshot();
+    EXPECT_EQ(to_row(begin).body, row.body);
+  }
   bool feed(const Event& event) {
     // What the journal would give back, not the object itself.
     return model_.apply(*parse_event(to_row(event)));
@@ -101,6 +114,7 @@ class PerfectFleet {
   bool still_true(const Event& event) const {
     if (event.kind == Event::Kind::kStepDone) return true;
     const auto job = model_.index_of(event.job);
+    if (!job) return false;  // It is over, and forgotten.
     const JobState& state = model_.state().job_state(*job);
     if (event.kind == Event::Kind::kSaved) return state.status == JobStatus::kSaving;
     return state.status == JobStatus::kRunning &&
@@ -131,6 +145,7 @@ class PerfectFleet {
   Model model_;
   std::multimap<TimeUs, Event> due_;
   std::map<JobNumber, TimeUs> finish_us_;
+  double energy_j_ = 0;  // Of models before this one.
 };
 
 constexpr const char* kFleet = "8xA100-40GB";
@@ -163,16 +178,29 @@ TEST_P(LiveModelOf, ComesToTheSimulatorsSchedule) {
   EXPECT_NEAR(live.energy_j(), expected.energy_j, 0.002 * expected.energy_j);
 }
 
+TEST_P(LiveModelOf, GoesOnFromASnapshotOfItself) {
+  const JobTable table = part_of_a_day(20, 7);
+  PerfectFleet whole(begun_fleet(kFleet, GetParam()), table);
+  whole.run();
+  PerfectFleet pieces(begun_fleet(kFleet, GetParam()), table);
+  pieces.run(7);
+  ASSERT_EQ(pieces.finish_us().size(), whole.finish_us().size());
+  // Policies that remember (learned ones, a change that they have planned) begin anew each time.
+  EXPECT_NEAR(pieces.energy_j(), whole.energy_j(), 0.02 * whole.energy_j());
+}
+
 TEST(LiveModel, IsTheSimulatorToTheMicrosecondWhereLayoutsStay) {
   for (const char* policy : {"none/edf", "static:7,4-3*4,3-2-2*3/cedf"}) {
     SCOPED_TRACE(policy);
     const JobTable table = part_of_a_day(20, 6);
     const Simulated expected(table, policy);
-    PerfectFleet live(begun_fleet(kFleet, policy), table);
-    live.run();
-    ASSERT_EQ(live.finish_us().size(), table.jobs.size());
-    for (const auto& [number, end] : live.finish_us())
-      ASSERT_EQ(end, expected.engine.finish_us()[static_cast<std::size_t>(number) - 1]) << number;
+    for (const int rebase_every : {0, 3}) {
+      PerfectFleet live(begun_fleet(kFleet, policy), table);
+      live.run(rebase_every);
+      ASSERT_EQ(live.finish_us().size(), table.jobs.size());
+      for (const auto& [number, end] : live.finish_us())
+        ASSERT_EQ(end, expected.engine.finish_us()[static_cast<std::size_t>(number) - 1]) << number;
+    }
   }
 }
 

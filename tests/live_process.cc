@@ -77,6 +77,7 @@ int serve_lines(const std::vector<std::string>& arguments) {
   options.retry_first_s = 1;
   options.retry_most_s = 20;
   options.call_timeout_s = 5;
+  options.rebase_events = 60;
   int left = static_cast<int>(*parse_integer(arguments[4]));
   options.at = [&left, point = arguments[3]](std::string_view here) {
     if (here == point && --left == 0) raise(SIGKILL);

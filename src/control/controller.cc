@@ -71,7 +71,10 @@ void Controller::Impl::loop() {
     }
     if (!trouble.empty()) continue;
     if (model->next_due_us() <= clock_us()) round_due = true, latest_us = clock_us();
-    if (round_due && now_ns - last_round_ns >= options.tick_ms * kMs) round(latest_us);
+    if (round_due && now_ns - last_round_ns >= options.tick_ms * kMs) {
+      round(latest_us);
+      if (next_event - beginnings.back().event >= options.rebase_events) rebase();
+    }
     dispatch();
     journal->rest();
   }
@@ -322,6 +325,7 @@ void Controller::Impl::housekeeping() {
   }
   for (const JobNumber number : watched) watch(jobs.at(number), now);
   if (!rows.empty()) (void)flush({});
+  forget_old();
 }
 
 // A job that should have stopped by now, or has run for as long as it may.

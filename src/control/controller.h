@@ -30,6 +30,9 @@ struct ControllerOptions {
       60;  // Fleet time over the expected end of a save, then its slice is fenced.
   double retry_first_s = 10;  // Fleet time until a fenced GPU is tried again; doubles each time.
   double retry_most_s = 3600;
+  int keep_days = 30;  // Finished jobs, closed intents, events, decisions and the audit log.
+  std::int64_t keep_events = 5'000'000;  // At most so many, and some to begin from.
+  std::int64_t rebase_events = 500'000;  // So many, and the journal gets a new beginning.
   int workers = 16;
   // Called by the loop's thread at the named points of a change or a run, before what the name says
   // is durable: "step journalled", "calls handed out", ... For tests, which end the process there.

@@ -79,14 +79,8 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   auto made = Model::make(*snapshot, boot_us);
   if (!made) return pass_on(made);
   model.emplace(std::move(*made));
-  Event event;
-  event.kind = Event::Kind::kBegin;
-  event.at_us = boot_us;
-  event.snapshot = std::move(*snapshot);
-  EventRow row = to_row(event);
-  row.number = next_event++;
-  rows.emplace_back(std::pair<std::string, std::string>("begin event", std::to_string(row.number)));
-  rows.emplace_back(std::move(row));
+  read_beginnings();
+  write_beginning(std::move(*snapshot), boot_us);
   rows.emplace_back(
       std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
   for (Row& any : rows) {
@@ -327,8 +321,9 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       book->row.begin_us = slice.begin_us;
       if (saving) book->save_due_us = boot_us;
       rows.emplace_back(book->row);
+      const TimeUs end_us = slice.begin_us + State::whole_us(book->row.left * full);
       snapshot.runs.push_back({book->row.number, index, slice.slot, slice.begin_us,
-                               slice.begin_us + State::whole_us(book->row.left * full), saving});
+                               saving ? Snapshot::kUnknownEnd : end_us, saving});
     }
   }
   std::vector<JobNumber> lost;

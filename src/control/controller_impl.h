@@ -1,7 +1,8 @@
 // The inside of Controller, shared by its files: the loop (controller.cc), the start
 // (controller_boot.cc), what comes in (controller_inputs.cc), faults and the way back from them
 // (controller_repair.cc), decisions and orders (controller_round.cc), operators' commands
-// (controller_commands.cc) and what can be seen (controller_view.cc).
+// (controller_commands.cc), what can be seen (controller_view.cc) and what is forgotten
+// (controller_keep.cc).
 //
 // Everything below "the loop's own" is touched by the loop's thread alone. What happens is handled
 // in this order: rows for the journal, then the model (a submission: only once it is durable), then
@@ -197,6 +198,13 @@ struct Controller::Impl {
   void summarise(FleetView& view) const;
   std::string_view gpu_state(GpuIndex gpu) const;
 
+  // --- controller_keep.cc
+  void write_beginning(Snapshot snapshot, TimeUs at_us);
+  void read_beginnings();
+  void save_beginnings();
+  void rebase();
+  void forget_old();
+
   // --- fixed once started
   ControllerOptions options;
   std::shared_ptr<Driver> driver;
@@ -241,6 +249,14 @@ struct Controller::Impl {
   std::set<GpuIndex> fenced;           // GPUs to be tried again.
   std::set<JobNumber> watched;         // Jobs that run and may have to be stopped by the clock.
   std::int64_t next_job = 1, next_intent = 1, next_event = 1, next_audit = 1;
+  // Events that a model began with, oldest first: replay can start at each.
+  struct Beginning {
+    std::int64_t event = 0;
+    TimeUs at_us = 0;
+  };
+  std::vector<Beginning> beginnings;
+  std::int64_t next_trim_ns = 0;
+  double earlier_energy_j = 0;    // Of models before this one, since the controller started.
   std::uint64_t taken_event = 0;  // Of the fleet's, handled.
   TimeUs latest_us = 0;           // Of what was handled since the last round.
   bool round_due = false;

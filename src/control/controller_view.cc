@@ -85,7 +85,8 @@ void Controller::Impl::summarise(FleetView& view) const {
   view.trouble = trouble.empty() ? damage : trouble;
   view.power_w = model->power_w();
   view.power_cap_w = model->limits().power_cap_w;
-  view.energy_j = model->state().power().energy_j(std::max(view.now_us, model->now()));
+  view.energy_j =
+      earlier_energy_j + model->state().power().energy_j(std::max(view.now_us, model->now()));
   view.queued = view.running = view.late_queued = 0;
   for (const auto& [number, book] : jobs) {
     const bool queued = book.row.phase == JobPhase::kQueued;

@@ -81,6 +81,25 @@ Setup setup_of(const json& body) {
   return setup;
 }
 
+json to_json(const Snapshot::GpuStand& gpu) {
+  json body = {gpu.present, gpu.foreign, gpu.target, gpu.closed, gpu.fresh};
+  if (!gpu.budget && !gpu.step) return body;
+  body.push_back(gpu.budget ? json(*gpu.budget) : json());
+  if (const auto& step = gpu.step)
+    body.push_back({step->slot, step->create, step->end_us, step->base, step->made});
+  return body;
+}
+
+Snapshot::GpuStand gpu_of(const json& body) {
+  Snapshot::GpuStand gpu{body.at(0), body.at(1), body.at(2), body.at(3), body.at(4)};
+  if (body.size() > 5 && !body[5].is_null()) gpu.budget = body[5];
+  if (body.size() > 6) {
+    const json& step = body[6];
+    gpu.step = {step.at(0), step.at(1), step.at(2), step.at(3), step.at(4)};
+  }
+  return gpu;
+}
+
 json to_json(const Snapshot& snapshot) {
   json jobs = json::array();
   for (const auto& queued : snapshot.jobs) {
@@ -90,14 +109,16 @@ json to_json(const Snapshot& snapshot) {
     jobs.push_back(std::move(job));
   }
   json gpus = json::array();
-  for (const auto& gpu : snapshot.gpus)
-    gpus.push_back({gpu.present, gpu.foreign, gpu.target, gpu.closed, gpu.fresh});
+  for (const auto& gpu : snapshot.gpus) gpus.push_back(to_json(gpu));
   json runs = json::array();
   for (const auto& run : snapshot.runs)
     runs.push_back({run.number, run.gpu, run.slot, run.begin_us, run.end_us, run.saving});
+  json waits = json::array();
+  for (const auto& wait : snapshot.waits) waits.push_back({wait.number, wait.gpu, wait.slot});
   return {{"setup", to_json(snapshot.setup)}, {"version", snapshot.version},
           {"frozen", snapshot.frozen},        {"jobs", std::move(jobs)},
-          {"gpus", std::move(gpus)},          {"runs", std::move(runs)}};
+          {"gpus", std::move(gpus)},          {"runs", std::move(runs)},
+          {"waits", std::move(waits)}};
 }
 
 Snapshot snapshot_of(const json& body) {
@@ -107,10 +128,11 @@ Snapshot snapshot_of(const json& body) {
   snapshot.frozen = body.at("frozen");
   for (const json& job : body.at("jobs"))
     snapshot.jobs.push_back({job.at("number"), job_of(job), job.at("left")});
-  for (const json& gpu : body.at("gpus"))
-    snapshot.gpus.push_back({gpu.at(0), gpu.at(1), gpu.at(2), gpu.at(3), gpu.at(4)});
+  for (const json& gpu : body.at("gpus")) snapshot.gpus.push_back(gpu_of(gpu));
   for (const json& run : body.at("runs"))
     snapshot.runs.push_back({run.at(0), run.at(1), run.at(2), run.at(3), run.at(4), run.at(5)});
+  for (const json& wait : body.at("waits"))
+    snapshot.waits.push_back({wait.at(0), wait.at(1), wait.at(2)});
   return snapshot;
 }
 

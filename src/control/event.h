@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,20 +43,35 @@ struct Snapshot {
     Job job;
     double left = 1;
   };
+  struct Step {  // That is under way, of a change of the layout.
+    std::uint8_t slot = 0;
+    bool create = false;
+    TimeUs end_us = 0;  // As expected.
+    SlotSet base = 0;   // The layout before the change ...
+    SlotSet made = 0;   // ... and what it has made or is making.
+  };
   struct GpuStand {
-    SlotSet present = 0;
+    SlotSet present = 0;  // Without a slice that is being made.
     SlotSet foreign = 0;  // Of them; slices that somebody else made.
     SlotSet target = 0;
     bool closed = false;
     bool fresh = false;  // Nothing was ever made there: the policy's first layout is.
+    std::optional<double> budget = std::nullopt;  // Changes that may be made now; none: all.
+    std::optional<Step> step = std::nullopt;
   };
+  static constexpr TimeUs kUnknownEnd = -1;  // Of a save.
   struct Run {
     JobNumber number = 0;
     GpuIndex gpu = 0;
     std::uint8_t slot = 0;
     TimeUs begin_us = 0;
-    TimeUs end_us = 0;  // As expected.
+    TimeUs end_us = 0;  // As expected, of the run or of its save.
     bool saving = false;
+  };
+  struct Wait {  // For a slice that is not there yet, or that another job is still on.
+    JobNumber number = 0;
+    GpuIndex gpu = 0;
+    std::uint8_t slot = 0;
   };
 
   Setup setup;
@@ -64,6 +80,7 @@ struct Snapshot {
   std::vector<QueuedJob> jobs;  // In the order of their numbers; those that run too.
   std::vector<GpuStand> gpus;
   std::vector<Run> runs;
+  std::vector<Wait> waits;
 };
 
 struct Event {

@@ -184,9 +184,9 @@ class Journal {
   // has grown far beyond that.
   void rest();
 
-  // Takes out finished jobs, closed intents, decisions and audit rows from before `before_us`, and
-  // events before `first_event`, at most `rows` of each; in a transaction of its own. Answers
-  // whether more is left.
+  // Takes out finished jobs, closed intents and audit rows from before `before_us`, and events and
+  // decisions before event `first_event`, at most `rows` of each; in a transaction of its own.
+  // Answers whether more is left.
   Result<bool> trim(TimeUs before_us, std::int64_t first_event, int rows);
   // Writes a copy that is whole, while the controller runs (docs/operations/backup.md): one file,
   // which needs no log beside it. What was at `path` is replaced once the copy is durable.

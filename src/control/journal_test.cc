@@ -189,7 +189,7 @@ TEST(Journal, TrimsWhatIsOldAndFinishedAndGivesNoNumberTwice) {
     ASSERT_TRUE(reader.has_value());
     EXPECT_EQ(reader->jobs(std::nullopt, 0, 99)->size(), 6u);  // 1 runs, 6 to 10 are too young.
     EXPECT_EQ(reader->intents("", 0, 99)->size(), 6u);         // 2 is open.
-    EXPECT_EQ(reader->decisions(0, 99)->size(), 5u);
+    EXPECT_EQ(reader->decisions(0, 99)->size(), 7u);
     EXPECT_EQ(reader->audit(0, 99)->size(), 5u);
     std::vector<std::int64_t> events;
     ASSERT_TRUE(reader->each_event(0, [&](const EventRow& event) {

@@ -15,21 +15,21 @@ struct Trim {
   std::string_view candidates;
 };
 
-// Rows of decisions and audit are in order of time: the first that is younger ends the search.
+// Rows of audit are in order of time: the first that is younger ends the search.
 constexpr Trim kByTime[] = {
     {"jobs", "SELECT number FROM jobs WHERE phase >= 4 AND end_us < ?1 ORDER BY end_us LIMIT ?2"},
     {"intents",
      "SELECT number FROM intents WHERE closed_us >= 0 AND closed_us < ?1 ORDER BY closed_us "
      "LIMIT ?2"},
-    {"decisions",
-     "SELECT number FROM (SELECT number, at_us FROM decisions ORDER BY number LIMIT ?2) WHERE "
-     "at_us < ?1"},
     {"audit",
      "SELECT number FROM (SELECT number, at_us FROM audit ORDER BY number LIMIT ?2) WHERE at_us < "
      "?1"},
 };
-constexpr Trim kEvents = {"events",
-                          "SELECT number FROM events WHERE number < ?1 ORDER BY number LIMIT ?2"};
+// A decision goes with the events it follows from: replay compares what it finds.
+constexpr Trim kByNumber[] = {
+    {"events", "SELECT number FROM events WHERE number < ?1 ORDER BY number LIMIT ?2"},
+    {"decisions", "SELECT number FROM decisions WHERE number < ?1 ORDER BY number LIMIT ?2"},
+};
 
 }  // namespace
 
@@ -70,7 +70,7 @@ Result<bool> Journal::trim(TimeUs before_us, std::int64_t first_event, int rows)
     more = more || left.step() == SQLITE_ROW;
   };
   for (const Trim& trim : kByTime) trim_table(trim, before_us);
-  trim_table(kEvents, first_event);
+  for (const Trim& trim : kByNumber) trim_table(trim, first_event);
   const auto done = commit();
   if (!done) return pass_on(done);
   return more;

@@ -120,7 +120,7 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
   policy_.partitioner->first_layouts(seen, first);
   for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
     const Snapshot::GpuStand& stand = snapshot.gpus[gpu];
-    gpus_[gpu].budget = setup_.limits.changes_per_gpu_hour;
+    gpus_[gpu].budget = stand.budget.value_or(setup_.limits.changes_per_gpu_hour);
     gpus_[gpu].budget_at_us = now;
     state_.place_initial(gpu, stand.present);
     gpus_[gpu].foreign = stand.foreign;
@@ -136,8 +136,11 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
     const JobIndex job = *index_of(run.number);
     const SliceId slice = slice_of(run.gpu, run.slot);
     state_.start({job, slice, run.slot});
-    state_.revise_run(slice, run.begin_us, std::max(run.end_us, now + 1));
-    if (run.saving) state_.stop(job);
+    const TimeUs end_us = std::max(run.end_us, now + 1);
+    state_.revise_run(slice, run.begin_us, end_us);
+    if (!run.saving) continue;
+    state_.stop(job);
+    if (run.end_us != Snapshot::kUnknownEnd) state_.revise_run(slice, run.begin_us, end_us);
   }
   // Only now: jobs run on slices that are to go.
   for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
@@ -148,8 +151,16 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
       if (stand.target != stand.present) state_.set_target(gpu, stand.target);
       policy_.partitioner->reconsider(gpu);
     }
+    if (const auto& step = stand.step) {
+      state_.resume_operation(gpu, step->slot, step->create, step->end_us);
+      gpus_[gpu].change_open = true;
+      gpus_[gpu].base = step->base;
+      gpus_[gpu].fresh = step->made;
+    }
     if (stand.closed) state_.close(gpu);
   }
+  for (const auto& wait : snapshot.waits)
+    state_.wait_for({*index_of(wait.number), slice_of(wait.gpu, wait.slot), wait.slot});
   frozen_ = snapshot.frozen;
   ask_partitioner_ = true;
   next_timer_us_ = policy_.partitioner->next_timer(now);
@@ -187,19 +198,23 @@ std::optional<JobIndex> Model::index_of(JobNumber number) const {
   return found->second;
 }
 
-Result<void> Model::switch_policy(const std::string& spec) {
-  auto policy = make_policy(spec, *fleet_, {setup_.energy_weight, setup_.seed});
-  if (!policy) return pass_on(policy);
-  // The order of queues is the placer's: a picture with the new one begins from where things stand.
+Snapshot Model::snapshot() const {
+  SM_CHECK(pending_.empty());
   Snapshot now;
   now.setup = setup_;
-  now.setup.policy = spec;
   now.frozen = frozen_;
   for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
     const GpuState& there = state_.gpu(gpu);
-    SlotSet present = there.present;
-    if (there.operation_end_us != kNever) present &= ~(SlotSet{1} << there.operation_slot);
-    now.gpus.push_back({present, gpus_[gpu].foreign, present, !there.up, false});
+    const GpuNotes& notes = gpus_[gpu];
+    Snapshot::GpuStand stand{there.present, notes.foreign, there.target, !there.up, false};
+    stand.budget = budget_now(notes);
+    if (there.operation_end_us != kNever) {
+      const int slot = there.operation_slot;
+      const bool create = state_.slice(slice_of(gpu, slot)).phase == SlicePhase::kCreating;
+      if (create) stand.present &= ~(SlotSet{1} << slot);
+      stand.step = {there.operation_slot, create, there.operation_end_us, notes.base, notes.fresh};
+    }
+    now.gpus.push_back(stand);
   }
   for (JobIndex job = 0; job < jobs_.size(); ++job) {
     const JobState& state = state_.job_state(job);
@@ -207,9 +222,22 @@ Result<void> Model::switch_policy(const std::string& spec) {
     now.jobs.push_back({numbers_[job], jobs_[job], state.left});
     if (state.status != JobStatus::kRunning && state.status != JobStatus::kSaving) continue;
     const SliceState& slice = state_.slice(state.slice);
-    now.runs.push_back({numbers_[job], fleet_->gpu_of(state.slice), slice.slot, slice.begin_us,
-                        slice.end_us, state.status == JobStatus::kSaving});
+    const bool saving = state.status == JobStatus::kSaving;
+    // A save may end before the progress of its run would have begun.
+    const TimeUs begin_us = saving ? std::min(slice.begin_us, state_.now()) : slice.begin_us;
+    now.runs.push_back(
+        {numbers_[job], fleet_->gpu_of(state.slice), slice.slot, begin_us, slice.end_us, saving});
   }
+  for (const State::Awaiting& wait : state_.awaiting())
+    now.waits.push_back({numbers_[wait.job], wait.gpu, wait.slot});
+  return now;
+}
+
+// The order of queues is the placer's, so it takes a new picture.
+Result<void> Model::switch_policy(const std::string& spec) {
+  Snapshot now = snapshot();
+  now.setup.policy = spec;
+  now.waits.clear();  // Those are the other policy's plans.
   auto model = make(now, state_.now());
   if (!model) return pass_on(model);
   *this = std::move(*model);
@@ -495,9 +523,7 @@ bool Model::may_change(const Repartition& change) {
     ++round_.withheld_no_gain;
     return false;
   }
-  const double rate = setup_.limits.changes_per_gpu_hour;
-  const double hours = static_cast<double>(state_.now() - notes.budget_at_us) / kHourUs;
-  notes.budget = std::min(rate, notes.budget + hours * rate);
+  notes.budget = budget_now(notes);
   notes.budget_at_us = state_.now();
   if (notes.budget < 1) {
     ++round_.withheld_budget;
@@ -505,6 +531,12 @@ bool Model::may_change(const Repartition& change) {
   }
   notes.budget -= 1;
   return true;
+}
+
+double Model::budget_now(const GpuNotes& notes) const {
+  const double rate = setup_.limits.changes_per_gpu_hour;
+  const double hours = static_cast<double>(state_.now() - notes.budget_at_us) / kHourUs;
+  return std::min(rate, notes.budget + hours * rate);
 }
 
 // A placer marks the slices it gives away; one that is not given after all is free again.

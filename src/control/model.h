@@ -70,7 +70,10 @@ class Model {
   bool apply(const Event& event);
   // Decides, if something happened that policies are asked about, and settles what can go on.
   const Round& round(TimeUs now);
-  // The same with another policy: a rehearsal.
+  // Where things stand after a round: a model made of it goes on from there. It knows nothing of
+  // what is over, and its policy begins anew.
+  Snapshot snapshot() const;
+  // Goes on with another policy: a rehearsal.
   Result<void> switch_policy(const std::string& spec);
 
   TimeUs now() const { return state_.now(); }
@@ -114,6 +117,7 @@ class Model {
   void carry_out(Decision& decision);
   void filter(Decision& decision);
   bool may_change(const Repartition& change);
+  double budget_now(const GpuNotes& notes) const;
   void release(const Start& start);
   bool within_power(const Start& start);
   void settle();

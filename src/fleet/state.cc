@@ -445,14 +445,19 @@ TimeUs State::advance(GpuIndex index) {
       create ? make_slice(index, slot) : remove_slice(index, slot);
       continue;
     }
-    SliceState& slice = slices_[slice_of_slot(index, slot)];
-    slice.phase = create ? SlicePhase::kCreating : SlicePhase::kDestroying;
-    gpu.present |= SlotSet{1} << slot;
-    gpu.operation_slot = static_cast<std::uint8_t>(slot);
-    gpu.operation_end_us = now_ + time;
+    operate(index, slot, create, now_ + time);
     return gpu.operation_end_us;
   }
   return kNever;
+}
+
+void State::operate(GpuIndex index, int slot, bool create, TimeUs end_us) {
+  GpuState& gpu = gpus_[index];
+  slices_[slice_of_slot(index, slot)].phase =
+      create ? SlicePhase::kCreating : SlicePhase::kDestroying;
+  gpu.present |= SlotSet{1} << slot;
+  gpu.operation_slot = static_cast<std::uint8_t>(slot);
+  gpu.operation_end_us = end_us;
 }
 
 void State::end_operation(GpuIndex index) {

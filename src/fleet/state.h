@@ -86,6 +86,13 @@ class State {
   // As new, with another table and seed. Allocates only where it is larger than any before.
   void restart(std::span<const Job> jobs, std::uint64_t seed);
 
+  // A job that waits for a slice that is not there yet, or that another job is still on.
+  struct Awaiting {
+    GpuIndex gpu;
+    std::uint8_t slot;
+    JobIndex job;
+  };
+
   // --- reading
   const Fleet& fleet() const { return *fleet_; }
   TimeUs now() const { return now_; }
@@ -109,6 +116,7 @@ class State {
   std::uint32_t health_changes() const { return health_changes_; }  // Failures and returns so far.
   SlotSet slots_in_use(GpuIndex gpu) const;  // With a job, or waited for by one.
   bool is_awaited(GpuIndex gpu, int slot) const { return gpus_[gpu].awaited >> slot & 1; }
+  std::span<const Awaiting> awaiting() const { return awaiting_; }
   PowerMeter& power() { return power_; }
   const PowerMeter& power() const { return power_; }
   bool has_aggregates() const { return aggregates_.has_value(); }
@@ -155,6 +163,7 @@ class State {
   // Starts the job on a slice that is there and free (end returned), or lets it wait for one
   // (kNever).
   TimeUs start(const Start& start);
+  void wait_for(const Start& start);  // Even where the slice is there and free.
   // Makes this the assignment (Decision::whole). `started` gets the jobs that did not keep their
   // slice.
   void assign_whole(std::span<const Start> starts, std::vector<JobIndex>& started);
@@ -203,17 +212,13 @@ class State {
   void finish_save(SliceId slice, double left);
   void finish_operation(GpuIndex gpu);
   void cancel_operation(GpuIndex gpu);  // It failed: all is as before it.
+  // As advance() had left it: an operation on this slot is under way.
+  void resume_operation(GpuIndex gpu, int slot, bool create, TimeUs end_us);
   // A run that began, or will end, at other times than was thought.
   void revise_run(SliceId slice, TimeUs begin_us, TimeUs end_us);
   void set_left(JobIndex job, double left);  // Of a ready job.
 
  private:
-  struct Awaiting {
-    GpuIndex gpu;
-    std::uint8_t slot;
-    JobIndex job;
-  };
-
   std::int64_t key_of(JobIndex job) const;
   void prepare_jobs(std::uint64_t seed);
   void enqueue(JobIndex job);
@@ -221,7 +226,6 @@ class State {
   void insert_by_key(JobIndex job);
   void erase_by_key(JobIndex job);
   void make_ready_again(JobIndex job);
-  void wait_for(const Start& start);
   void run(SliceId slice, JobIndex job);
   void begin(SliceId slice, JobIndex job);
   void preempt(JobIndex job);
@@ -231,6 +235,7 @@ class State {
   void update_doom(GpuIndex gpu);
   void drop_awaiting(GpuIndex gpu, SlotSet keep);
   TimeUs operation_time(GpuIndex gpu, int slot, bool create) const;
+  void operate(GpuIndex gpu, int slot, bool create, TimeUs end_us);
   SliceId slice_of_slot(GpuIndex gpu, int slot) const {
     return fleet_->slice_at(gpu, fleet_->board(gpu).slots[slot].start);
   }

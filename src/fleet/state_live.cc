@@ -112,6 +112,21 @@ void State::finish_operation(GpuIndex gpu) {
   end_operation(gpu);
 }
 
+void State::resume_operation(GpuIndex index, int slot, bool create, TimeUs end_us) {
+  SM_CHECK(gpus_[index].operation_end_us == kNever && end_us != kNever);
+  SliceState& slice = slices_[slice_of_slot(index, slot)];
+  if (create) {
+    SM_CHECK(can_add(fleet_->board(index), gpus_[index].present, slot));
+  } else {
+    SM_CHECK(slice.phase == SlicePhase::kReady && slice.slot == slot && slice.job == kNone);
+    // It goes, even where it is wanted again by now.
+    if (!slice.doomed) free_.remove(slice_of_slot(index, slot), slice.kind);
+    slice.doomed = true;
+  }
+  operate(index, slot, create, end_us);
+  update_doom(index);
+}
+
 void State::cancel_operation(GpuIndex index) {
   GpuState& gpu = gpus_[index];
   SM_CHECK(gpu.operation_end_us != kNever);
