@@ -54,7 +54,6 @@ async function readGroups() {
   gpus = answer.gpus;
   overview.showGroups(answer);
   map.showSummary(answer);
-  // Whether GPUs are shown one by one depends on how many there are.
   if (first) ask.map();
 }
 
@@ -78,7 +77,7 @@ function anew() {
   map.stale = true;
   ask.sums();
   ask.groups();
-  if (gpus > 0) ask.map();
+  ask.map();
   ask.jobs();
   ask.decisions();
   ask.details();

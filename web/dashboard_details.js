@@ -108,7 +108,7 @@ export class Details {
     const rows = changes.map(change => [
       timeElement(change.opened_s), `${change.from} → ${change.to}`,
       change.outcome || `under way${change.step ? ': ' + change.step : ''}`,
-      change.closed_s === null ? '-' : duration(change.closed_s - change.opened_s)]);
+      change.closed_s === null ? '-' : `${(change.closed_s - change.opened_s).toFixed(1)} s`]);
     const parts = [make('h3', {textContent: 'Layout history'})];
     parts.push(rows.length ? table(['When', 'Layout', 'Outcome', 'Took'], rows) : make('p', {textContent: 'It was never changed.'}));
     if (next) parts.push(makeButton('Older changes', () => { this.history = Math.min(1000, this.history * 3); this.ask(); }));

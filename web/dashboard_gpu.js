@@ -52,8 +52,11 @@ export class GpuCard {
     this.layout = make('span', {className: 'layout'});
     this.power = make('span', {className: 'power'});
     this.trouble = make('span', {className: 'trouble'});
-    this.button = make('button', {type: 'button', className: 'gpu', onclick: () => open(this.gpu)},
-                       this.name, this.badge, this.strip, this.layout, this.power, this.trouble);
+    // Who hears the page gets a sentence instead of the parts.
+    this.words = make('span', {className: 'heard'});
+    const parts = [this.name, this.badge, this.strip, this.layout, this.power, this.trouble];
+    for (const part of parts) part.ariaHidden = 'true';
+    this.button = make('button', {type: 'button', className: 'gpu', onclick: () => open(this.gpu)}, this.words, ...parts);
     this.element = make('li', {}, this.button);
     this.show(gpu);
   }
@@ -68,10 +71,12 @@ export class GpuCard {
     this.button.dataset.gpu = gpu.index;
     this.button.dataset.state = gpu.state;
     this.button.classList.toggle('changing', gpu.layout !== gpu.target);
-    this.button.setAttribute('aria-label', cardWords(gpu));
+    this.words.textContent = cardWords(gpu);
     fillStrip(this.strip, gpu);
   }
 
   // What an event tells of it, before the rest is read.
-  hear({layout, target, state, trouble}) { this.show({...this.gpu, layout, target, state, trouble}); }
+  hear({layout, target, state, trouble}) {
+    this.show({...this.gpu, layout, target, state, trouble: trouble || (state === 'fenced' ? this.gpu.trouble : '')});
+  }
 }

@@ -38,15 +38,15 @@ function cellWords(group) {
 function cell(group, opened, open) {
   const last = group.first + group.gpus - 1;
   const busy = Math.round(100 * busyShare(group));
-  const button = make('button', {type: 'button', className: 'cell', onclick: () => open(group)},
-                      make('span', {textContent: `${group.first}–${last}`}), make('b', {textContent: `${busy} %`}));
+  const words = [`GPUs ${group.first} to ${last}`, `${busy} % busy`, watts(group.power_w), cellWords(group)].filter(Boolean).join(', ');
+  const button = make('button', {type: 'button', className: 'cell', title: words, onclick: () => open(group)},
+                      make('i', {className: 'heard', textContent: words}),
+                      make('span', {textContent: `${group.first}–${last}`, ariaHidden: 'true'}),
+                      make('b', {textContent: `${busy} %`, ariaHidden: 'true'}));
   button.style.setProperty('--busy', `${busy}%`);
   button.classList.toggle('troubled', troubled(group) > 0);
   button.classList.toggle('marked', troubled(group) === 0 && group.cordoned + group.draining > 0);
   button.setAttribute('aria-pressed', String(group.first === opened));
-  const words = [`GPUs ${group.first} to ${last}`, `${busy} % busy`, watts(group.power_w), cellWords(group)];
-  button.title = words.filter(Boolean).join(', ');
-  button.setAttribute('aria-label', button.title);
   button.dataset.first = group.first;
   return button;
 }

@@ -16,9 +16,11 @@ export class FleetMap {
     this.cards = new Map();  // By UUID, in the order of the page.
     this.changed = new Set();  // UUIDs of cards that are not up to date.
     this.stale = true;         // The page as a whole is not.
+    this.answer = null;  // The summary.
     this.large = false;
     this.view = {find: '', state: '', layout: '', from: null};
-    this.next = null;
+    this.pages = 1;
+    this.chosen = false;
     this.addKey();
     this.listen();
   }
@@ -56,6 +58,7 @@ export class FleetMap {
   }
 
   again() {
+    this.chosen = true;  // Of a large fleet what was chosen lies below its summary.
     this.pages = 1;
     this.stale = true;
     if (this.answer) this.showSummary(this.answer);
@@ -89,16 +92,19 @@ export class FleetMap {
   idle() { return this.large && !this.filtered() && this.view.from === null; }
 
   async refresh() {
+    if (!this.answer) return;  // How large it is decides what is read.
     if (this.idle()) return this.showPage([], null);
     if (!this.stale && this.changed.size <= fewChanged) return this.refreshChanged();
     this.stale = false;
     this.changed.clear();
     const view = this.view, {find, state, layout, from} = view;
-    const limit = from === null ? groupSize * (this.pages ?? 1) : groupSize;
+    const limit = from === null ? groupSize * this.pages : groupSize;
     const answer = await get('fleet', {find, state, layout, from, limit});
     // Somebody chose something else meanwhile, and that is on its way.
     if (view !== this.view) return;
     this.showPage(answer.gpus, from === null ? answer.next : null);
+    if (this.chosen && this.large) byId('found').scrollIntoView({block: 'start'});
+    this.chosen = false;
   }
 
   async refreshChanged() {

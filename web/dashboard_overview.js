@@ -129,8 +129,8 @@ export class Overview {
     const tiles = [
       this.gpuTile(), this.busyTile(), [count(fleet.running), fleet.running === 1 ? 'job runs' : 'jobs run', ''],
       [count(fleet.queued), fleet.queued === 1 ? 'job waits' : 'jobs wait', fleet.late_queued ? `${count(fleet.late_queued)} past the deadline` : 'none past the deadline'],
-      [watts(fleet.power_w), 'modelled', fleet.power_cap_w ? `cap ${watts(fleet.power_cap_w)}` : 'no cap'],
-      [energy(fleet.energy_j), 'modelled', 'since the controller started'],
+      [watts(fleet.power_w), 'modelled power', fleet.power_cap_w ? `cap ${watts(fleet.power_cap_w)}` : 'no cap'],
+      [energy(fleet.energy_j), 'modelled energy', 'since it started'],
     ];
     byId('tiles').replaceChildren(...tiles.filter(Boolean).map(([value, what, note]) =>
       make('li', {}, make('b', {textContent: value}), make('span', {textContent: what}), make('small', {textContent: note}))));
