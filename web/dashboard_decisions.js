@@ -1,6 +1,6 @@
 // What was decided, newest first, each with its reasons.
 import {get} from './dashboard_api.js';
-import {byId, counted, make, timeElement} from './dashboard_page.js';
+import {byId, counted, make, pastElement} from './dashboard_page.js';
 
 const pageSize = 10;
 const mostShown = 150;
@@ -20,7 +20,7 @@ function summaryOf({stops = [], targets = [], starts = []}) {
 function element(row) {
   const lines = reasonLines(row);
   const item = make('details', {className: 'decision'},
-    make('summary', {}, make('span', {className: 'name', textContent: `Decision ${row.id}`}), make('span', {className: 'what', textContent: summaryOf(row.decision)}), timeElement(row.at_s)),
+    make('summary', {}, make('span', {className: 'name', textContent: `Decision ${row.id}`}), make('span', {className: 'what', textContent: summaryOf(row.decision)}), pastElement(row.at_s)),
     make('ul', {className: 'lines'}, ...lines.map(line => make('li', {textContent: line}))));
   item.dataset.decision = row.id;
   return item;

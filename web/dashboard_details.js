@@ -1,7 +1,7 @@
 // One GPU or one job, in a panel beside the page: what it is, why, what happened to it, and what may be done about it.
 import {act, get, post, remove} from './dashboard_api.js';
 import {fillStrip, layoutWords, sliceWords} from './dashboard_gpu.js';
-import {byId, counted, duration, make, makeButton, may, timeElement, watts, whoIs} from './dashboard_page.js';
+import {byId, count, duration, make, makeButton, may, pastElement, timeElement, watts, whoIs} from './dashboard_page.js';
 
 const list = lines => make('ul', {className: 'lines'}, ...lines.map(line => make('li', {textContent: line})));
 
@@ -106,7 +106,7 @@ export class Details {
 
   historyParts({changes, next}) {
     const rows = changes.map(change => [
-      timeElement(change.opened_s), `${change.from} → ${change.to}`,
+      pastElement(change.opened_s), `${change.from} → ${change.to}`,
       change.outcome || `under way${change.step ? ': ' + change.step : ''}`,
       change.closed_s === null ? '-' : `${(change.closed_s - change.opened_s).toFixed(1)} s`]);
     const parts = [make('h3', {textContent: 'Layout history'})];
@@ -165,16 +165,16 @@ export class Details {
 
   jobRows(job) {
     const rows = [['State', job.state], ['Profile', job.profile], ['Owner', job.owner],
-                  ['Work', `${duration(job.work_s)} on a whole GPU`], ['Submitted', timeElement(job.submit_s)],
+                  ['Work', `${duration(job.work_s)} on a whole GPU`], ['Submitted', pastElement(job.submit_s)],
                   ['Deadline', timeElement(job.deadline_s)]];
     if (job.name) rows.unshift(['Name', job.name]);
-    if (job.start_s !== null) rows.push(['Started', timeElement(job.start_s)]);
+    if (job.start_s !== null) rows.push(['Started', pastElement(job.start_s)]);
     if (job.start_s === null) rows.push(['Expected start', timeElement(job.expected_start_s)]);
-    rows.push(job.end_s === null ? ['Expected end', timeElement(job.expected_end_s)] : ['Ended', timeElement(job.end_s)]);
+    rows.push(job.end_s === null ? ['Expected end', timeElement(job.expected_end_s)] : ['Ended', pastElement(job.end_s)]);
     if (job.late_s !== null) rows.push(['Late', job.late_s > 0 ? duration(job.late_s) : 'no']);
     if (job.gpu) rows.push(['GPU', short(job.gpu)], ['Slice', short(job.slice ?? '-')]);
     if (job.attempts) rows.push(['Runs', `${job.attempts}${job.lost_s ? `, ${duration(job.lost_s)} of work lost` : ''}`]);
-    if (job.memory_mib) rows.push(['Memory', counted(job.memory_mib, 'MiB').replace('MiBs', 'MiB')]);
+    if (job.memory_mib) rows.push(['Memory', `${count(job.memory_mib)} MiB`]);
     if (job.command.length) rows.push(['Command, not run', make('code', {textContent: job.command.join(' ')})]);
     return rows;
   }

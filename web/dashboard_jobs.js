@@ -1,7 +1,7 @@
 // Jobs that wait, run and are over: when each is expected to start and end, and how late it will be.
 import {act, get, remove} from './dashboard_api.js';
 import {mayCancel} from './dashboard_details.js';
-import {byId, count, duration, make, makeButton, timeElement} from './dashboard_page.js';
+import {byId, count, duration, make, makeButton, pastElement, timeElement} from './dashboard_page.js';
 
 const pageSize = 50;
 const mostFinished = 100;
@@ -87,12 +87,12 @@ export class Jobs {
   columns() {
     const id = ['Job', job => make('span', {}, makeButton(job.id, () => this.openJob(job.id), 'link'), job.name ? ` ${job.name}` : '')];
     const profile = ['Profile', job => job.profile, 'extra'];
-    const deadline = ['Deadline', job => timeElement(job.deadline_s)];
+    const deadline = ['Deadline', job => timeElement(job.deadline_s), 'extra'];
     if (this.tab === 'queued')
-      return [id, profile, ['Submitted', job => timeElement(job.submit_s), 'extra'], ['Expected start', job => timeElement(job.expected_start_s)], deadline, ['Late', lateness]];
+      return [id, profile, ['Submitted', job => pastElement(job.submit_s), 'extra'], ['Expected start', job => timeElement(job.expected_start_s)], deadline, ['Late', lateness]];
     if (this.tab === 'running')
       return [id, profile, ['State', job => job.state, 'extra'], ['Expected end', job => timeElement(job.expected_end_s)], deadline, ['Late', lateness]];
-    return [id, profile, ['Ended', job => timeElement(job.end_s)], deadline, ['Late', lateness]];
+    return [id, profile, ['Ended', job => pastElement(job.end_s)], deadline, ['Late', lateness]];
   }
 
   cancelCell(job) {

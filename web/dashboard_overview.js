@@ -128,7 +128,7 @@ export class Overview {
     const {fleet} = this;
     const tiles = [
       this.gpuTile(), this.busyTile(), [count(fleet.running), fleet.running === 1 ? 'job runs' : 'jobs run', ''],
-      [count(fleet.queued), fleet.queued === 1 ? 'job waits' : 'jobs wait', fleet.late_queued ? `${count(fleet.late_queued)} past the deadline` : 'none past the deadline'],
+      [count(fleet.queued), fleet.queued === 1 ? 'job waits' : 'jobs wait', fleet.late_queued ? `${count(fleet.late_queued)} late already` : 'none late yet'],
       [watts(fleet.power_w), 'modelled power', fleet.power_cap_w ? `cap ${watts(fleet.power_cap_w)}` : 'no cap'],
       [energy(fleet.energy_j), 'modelled energy', 'since it started'],
     ];

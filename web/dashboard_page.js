@@ -41,23 +41,25 @@ let clock = {at: 0, taken: 0, speed: 1};
 export function setClock(at, speed) { clock = {at, taken: performance.now(), speed}; }
 export const fleetNow = () => clock.at + (performance.now() - clock.taken) / 1000 * clock.speed;
 
-function relative(at) {
+function relative(at, isPast) {
   const ahead = at - fleetNow();
-  if (Math.abs(ahead) < .5) return 'now';
+  // Our clock runs a little behind the fleet's between two looks at it.
+  if (Math.abs(ahead) < .5 || (isPast && ahead > 0)) return 'now';
   return ahead > 0 ? 'in ' + duration(ahead) : duration(-ahead) + ' ago';
 }
 
 // A time on the fleet's clock as a distance from now, kept up to date by `updateTimes`.
-export function timeElement(at) {
+export function timeElement(at, isPast = false) {
   if (at === null || at === undefined) return make('span', {textContent: '-'});
-  const element = make('span', {className: 'time', textContent: relative(at)});
+  const element = make('span', {className: isPast ? 'time past' : 'time', textContent: relative(at, isPast)});
   element.dataset.at = at;
   return element;
 }
+export const pastElement = at => timeElement(at, true);
 
 export function updateTimes() {
   for (const element of document.querySelectorAll('.time')) {
-    const text = relative(Number(element.dataset.at));
+    const text = relative(Number(element.dataset.at), element.classList.contains('past'));
     if (element.textContent !== text) element.textContent = text;
   }
 }
