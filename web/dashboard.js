@@ -17,6 +17,7 @@ import {setUpSubmit} from './dashboard_submit.js';
 const longQueue = 1000;
 const quietMs = 10000;  // Sums are read that often where nothing happens, for the clock and the energy.
 
+// All together these stay well under the 100 requests a second that a client has who is not on the same machine.
 let sums = {queued: 0, running: 0}, gpus = 0;
 const busy = () => gpus > groupSize || sums.queued > longQueue;
 const pause = (small, large) => () => busy() ? large : small;
@@ -25,10 +26,10 @@ const failed = problem => { if (problem.status !== 401 && problem.status !== 0) 
 const ask = {
   sums: refresher(readSums, pause(500, 2000), failed),
   groups: refresher(readGroups, pause(500, 5000), failed),
-  map: refresher(() => map.refresh(), pause(200, 1000), failed),
+  map: refresher(() => map.refresh(), pause(250, 1000), failed),
   jobs: refresher(() => jobs.refresh(), pause(500, 5000), failed),
   decisions: refresher(() => decisions.refresh(), pause(500, 2000), failed),
-  details: refresher(() => details.refresh(), pause(300, 1000), failed),
+  details: refresher(() => details.refresh(), pause(500, 1000), failed),
 };
 const askAll = () => Object.values(ask).forEach(each => each());
 
@@ -38,7 +39,12 @@ const jobs = new Jobs(id => details.openJob(id), ask.jobs, askAll);
 const decisions = new Decisions();
 const power = new Power(ask.sums);
 const overview = new Overview(askAll);
-const live = new Live({event: hear, anew, connected: yes => overview.setConnected(yes)});
+const live = new Live({
+  event: hear,
+  anew,
+  connected: yes => overview.setConnected(yes),
+  refused: () => session.show().catch(failed),  // Where the session is over, this shows the form.
+});
 
 async function readSums() {
   sums = await get('fleet', {gpus: false});

@@ -53,7 +53,8 @@ function cell(group, opened, open) {
 
 // `opened`: index of the first GPU of the group that is shown below, or null.
 export function showGroups(place, answer, opened, {choose, open}) {
-  const focused = place.contains(document.activeElement) ? document.activeElement.dataset.first : undefined;
+  const nameOf = button => button.dataset.first ?? button.textContent;
+  const focused = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
   place.replaceChildren(
     stateChips(answer.groups, choose),
     make('div', {className: 'summary-row'},
@@ -61,5 +62,5 @@ export function showGroups(place, answer, opened, {choose, open}) {
               make('div', {className: 'heat'}, ...answer.groups.map(group => cell(group, opened, open)))),
          layoutBars(answer, choose)));
   // Drawn anew, the one under the keyboard is still the one.
-  if (focused !== undefined) place.querySelector(`[data-first="${focused}"]`)?.focus({preventScroll: true});
+  if (focused !== null) [...place.querySelectorAll('button')].find(button => nameOf(button) === focused)?.focus({preventScroll: true});
 }

@@ -4,7 +4,7 @@ import {mayCancel} from './dashboard_details.js';
 import {byId, count, duration, make, makeButton, pastElement, timeElement} from './dashboard_page.js';
 
 const pageSize = 50;
-const mostFinished = 100;
+const mostFinished = 30;
 const finalStates = ['done', 'failed', 'cancelled'];
 const tabs = {queued: 'Waiting', running: 'Running', finished: 'Finished'};
 const empty = {
@@ -39,7 +39,7 @@ export class Jobs {
 
   showTabs(fleet) {
     this.sums = fleet;
-    const numbers = {queued: fleet.queued, running: fleet.running, finished: this.finished.length};
+    const numbers = {queued: fleet.queued, running: fleet.running, finished: Math.min(mostFinished, this.finished.length + this.ended.length)};
     for (const [tab, button] of Object.entries(this.buttons)) {
       button.textContent = `${tabs[tab]} ${count(numbers[tab])}`;
       button.setAttribute('aria-pressed', String(tab === this.tab));

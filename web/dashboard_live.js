@@ -1,5 +1,9 @@
 // What happens, as it happens: the stream of events, and how often what they touch is read again.
 
+const laterMs = 2000;
+// Too many requests, or not now: worth another try. An answer that never came is not, as the stream says when to come back.
+const passes = problem => problem.status === 429 || problem.status >= 500;
+
 // Runs `work` soon after it is asked for: never twice at a time, never within `pause()` ms of the last time, and not while
 // nobody sees the page. `failed` gets what went wrong.
 export function refresher(work, pause, failed) {
@@ -8,14 +12,16 @@ export function refresher(work, pause, failed) {
     timer = null;
     running = true;
     again = false;
+    let rest = 0;
     try {
       await work();
     } catch (problem) {
       failed(problem);
+      if (passes(problem)) rest = laterMs;
     }
     running = false;
-    last = performance.now();
-    if (again) ask();
+    last = performance.now() + rest;
+    if (again || rest) ask();
   };
   const ask = () => {
     if (document.hidden) return;
@@ -34,7 +40,7 @@ const retryMs = 3000;
 // The browser comes back by itself with Last-Event-ID, and the server then sends what was missed or says that it cannot. A
 // stream that the server refused stays closed: a new one begins with everything read anew.
 export class Live {
-  // handlers: event(kind, data), anew(), connected(yes)
+  // handlers: event(kind, data), anew(), connected(yes), refused()
   constructor(handlers) { this.handlers = handlers; }
 
   open() {
@@ -49,7 +55,9 @@ export class Live {
     };
     source.onerror = () => {
       this.handlers.connected(false);
-      if (source.readyState === EventSource.CLOSED) this.timer = setTimeout(() => this.open(), retryMs);
+      if (source.readyState !== EventSource.CLOSED) return;
+      this.timer = setTimeout(() => this.open(), retryMs);
+      this.handlers.refused();
     };
   }
 

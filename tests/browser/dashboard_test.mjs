@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
 import path from 'node:path';
-import {after, before, test} from 'node:test';
+import {after, before, describe, it} from 'node:test';
 import {launch, sizes} from './browser.mjs';
 import {Controller, openDashboard} from './controller.mjs';
 
@@ -18,6 +18,10 @@ before(async () => {
   browser = await launch();
 });
 after(() => browser?.close());
+
+// They wait more than they compute, so they run two at a time.
+const scenes = [];
+const test = (name, body) => scenes.push([name, body]);
 
 const clean = problems => assert.deepEqual(problems, []);
 const shot = (page, name, fullPage = true) => page.screenshot({path: path.join(out, `dashboard-${name}.png`), fullPage});
@@ -111,7 +115,7 @@ test('a GPU is cordoned, drained after a second look, and its history read', () 
   await panel.getByText('Layout history').waitFor();
   assert.match(await panel.locator('.history').textContent(), /empty → 7/);
   assert.match(await panel.locator('.facts').textContent(), /GPU-[0-9a-f-]{36}/);
-  assert.match(await panel.locator('.why').textContent(), /GPU \d is draining/);
+  await panel.locator('.why').getByText(/GPU \d is draining/).waitFor();
   await check(page);
   await shot(page, 'details', false);
   await panel.getByRole('button', {name: 'Uncordon'}).click();
@@ -144,13 +148,20 @@ test('a decision tells its reasons, and the controller is frozen and capped', ()
   await close();
 }));
 
-test('what another policy would have used is shown beside it where the server tells', () => withController([], async ({url}) => {
-  const {page, problems, context, close} = await openDashboard(browser, url);
+test('what another policy would have used is shown beside it where the server tells, and what is wrong', () => withController([], async ({url}) => {
+  const {page, problems, asked, context, close} = await openDashboard(browser, url);
   await page.locator('#power-chart svg').waitFor();
   assert.equal(await page.locator('#modelled').isVisible(), false, 'nothing where it does not');
+  await page.waitForFunction(() => document.querySelectorAll('.gpu .slice.free').length === 8);
+  await page.waitForTimeout(1000);
+  const before = asked.length;
+  await page.waitForTimeout(1500);
+  assert.ok(asked.length - before <= 1, `nothing happens, and it asks for ${asked.slice(before)}`);
   await context.route('**/api/v1/fleet?gpus=false', async route => {
     const fleet = await (await route.fetch()).json();
     fleet.modelled = {policy: 'none/edf', energy_j: 3.6e6, own_energy_j: 2.7e6, done: 90, own_done: 100, late: 20, own_late: 5, tardiness_s: 9000, own_tardiness_s: 1200};
+    fleet.trouble = 'journal.db: the disk is full';
+    fleet.frozen = true;
     await route.fulfill({json: fleet});
   });
   await page.reload();
@@ -159,6 +170,8 @@ test('what another policy would have used is shown beside it where the server te
   assert.deepEqual(await cells.evaluateAll(rows => rows.map(row => [...row.cells].map(cell => cell.textContent))), [
     ['Energy', '750 Wh', '1 kWh', '−25.0 %'], ['Jobs done', '100', '90', ''], ['Late jobs', '5', '20', '−75.0 %'], ['Mean tardiness', '12 s', '1 min 40 s', '']]);
   assert.match(await page.locator('#modelled thead').textContent(), /none\/edf, modelled/);
+  await page.getByRole('alert').getByText('no job is taken: journal.db: the disk is full').waitFor();
+  await page.getByRole('button', {name: 'Unfreeze'}).waitFor();
   await check(page, '#modelled');
   await shot(page, 'modelled');
   clean(problems);
@@ -212,8 +225,8 @@ test('a controller that goes and comes back is told, and what it shows is read a
 
 test('light, dark and on a phone: opens cleanly, fits the screen and passes axe', () => withController(['--speed', '20'], async controller => {
   const profiles = ['bert-training', 'resnet50-training', 'bert-inference', 'resnet50-inference'];
-  for (let i = 0; i < 26; ++i)
-    await controller.post('jobs', {profile: profiles[i % 4], work_s: 120 + i * 15, deadline_s: 150 + i * 35, ...(i % 3 ? {} : {name: `batch ${i}`})});
+  const request = i => ({profile: profiles[i % 4], work_s: 120 + i * 15, deadline_s: 150 + i * 35, ...(i % 3 ? {} : {name: `batch ${i}`})});
+  await Promise.all(Array.from({length: 26}, (_, i) => controller.post('jobs', request(i))));
   await controller.post('gpus/5/cordon');
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ['light', 'dark']) {
@@ -281,7 +294,7 @@ test('with tokens one signs in, and sees the buttons of one\'s role', async () =
   const file = path.join(folder, 'tokens');
   fs.writeFileSync(file, Object.entries(tokens).map(([name, [role, token]]) => `${name} ${role} ${token}\n`).join(''), {mode: 0o600});
   try {
-    await withController(['--token-file', file, '--speed', '20'], async ({url}) => {
+    await withController(['--token-file', file, '--speed', '20'], async ({url, child}) => {
       const {page, problems, asked, context, close} = await openDashboard(browser, url);
       const enter = async token => {
         await page.getByLabel('Token').fill(token);
@@ -317,6 +330,12 @@ test('with tokens one signs in, and sees the buttons of one\'s role', async () =
         await page.getByLabel('Token').waitFor();
         assert.equal(await page.locator('#board').isVisible(), false);
       }
+      // A token that is taken away ends the session, and the page says so.
+      await enter(tokens.rita[1]);
+      await card(page, 0).waitFor();
+      fs.writeFileSync(file, `carol operate ${tokens.carol[1]}\n`);
+      child.kill('SIGHUP');
+      await page.getByLabel('Token').waitFor();
       assert.ok(!asked.some(each => each.includes('token-0123')), 'a token stands in no address');
       assert.deepEqual(await page.evaluate(() => [Object.keys(localStorage), Object.keys(sessionStorage), document.cookie]), [[], [], '']);
       clean(problems.filter(text => !text.includes('401')));
@@ -325,4 +344,8 @@ test('with tokens one signs in, and sees the buttons of one\'s role', async () =
   } finally {
     fs.rmSync(folder, {recursive: true});
   }
+});
+
+describe('the dashboard', {concurrency: 2}, () => {
+  for (const [name, body] of scenes) it(name, body);
 });
