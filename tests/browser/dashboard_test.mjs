@@ -223,10 +223,10 @@ test('a controller that goes and comes back is told, and what it shows is read a
   }
 });
 
-test('light, dark and on a phone: opens cleanly, fits the screen and passes axe', () => withController(['--speed', '20'], async controller => {
+test('light, dark and on a phone: opens cleanly, fits the screen and passes axe', () => withController(['--speed', '10'], async controller => {
   const profiles = ['bert-training', 'resnet50-training', 'bert-inference', 'resnet50-inference'];
-  const request = i => ({profile: profiles[i % 4], work_s: 120 + i * 15, deadline_s: 150 + i * 35, ...(i % 3 ? {} : {name: `batch ${i}`})});
-  await Promise.all(Array.from({length: 26}, (_, i) => controller.post('jobs', request(i))));
+  const request = i => ({profile: profiles[i % 4], work_s: 200 + i * 15, deadline_s: 250 + i * 35, ...(i % 3 ? {} : {name: `batch ${i}`})});
+  await Promise.all(Array.from({length: 36}, (_, i) => controller.post('jobs', request(i))));
   await controller.post('gpus/5/cordon');
   for (const [size, viewport] of Object.entries(sizes)) {
     for (const colorScheme of ['light', 'dark']) {
