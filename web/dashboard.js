@@ -110,7 +110,11 @@ setUpSignIn(enter);
 setUpSubmit(askAll);
 document.addEventListener('signedout', leave);
 document.addEventListener('visibilitychange', () => { if (!document.hidden) anew(); });
-setInterval(() => { updateTimes(); overview.showFacts(); }, 1000);
+setInterval(() => {
+  updateTimes();
+  overview.tick();
+  if (overview.connected) power.tick();
+}, 1000);
 setInterval(ask.sums, quietMs);
 // 401 shows the form by itself.
 session.show().then(enter, failed);

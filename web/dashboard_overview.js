@@ -1,7 +1,7 @@
 // The head of the page: which fleet this is and who looks at it, what is wrong, and the sums.
 import {act, post, session} from './dashboard_api.js';
 import {busyShare, sumOf} from './dashboard_groups.js';
-import {byId, count, counted, duration, energy, fleetNow, make, makeButton, may, watts, whoIs} from './dashboard_page.js';
+import {byId, count, counted, duration, energy, energyNow, fleetNow, make, makeButton, may, watts, whoIs} from './dashboard_page.js';
 
 const uncommon = ['fenced', 'lost', 'draining', 'cordoned'];
 
@@ -69,6 +69,12 @@ export class Overview {
     byId('facts').replaceChildren(...parts);
   }
 
+  tick() {
+    if (!this.fleet || !this.connected) return;
+    this.showFacts();
+    byId('tiles').lastElementChild.firstElementChild.textContent = energy(energyNow(this.fleet));
+  }
+
   // Another may sign in next.
   forget() {
     this.facts = null;
@@ -130,7 +136,7 @@ export class Overview {
       this.gpuTile(), this.busyTile(), [count(fleet.running), fleet.running === 1 ? 'job runs' : 'jobs run', ''],
       [count(fleet.queued), fleet.queued === 1 ? 'job waits' : 'jobs wait', fleet.late_queued ? `${count(fleet.late_queued)} late already` : 'none late yet'],
       [watts(fleet.power_w), 'modelled power', fleet.power_cap_w ? `cap ${watts(fleet.power_cap_w)}` : 'no cap'],
-      [energy(fleet.energy_j), 'modelled energy', 'since it started'],
+      [energy(energyNow(fleet)), 'modelled energy', 'since it started'],
     ];
     byId('tiles').replaceChildren(...tiles.filter(Boolean).map(([value, what, note]) =>
       make('li', {}, make('b', {textContent: value}), make('span', {textContent: what}), make('small', {textContent: note}))));

@@ -41,6 +41,9 @@ let clock = {at: 0, taken: 0, speed: 1};
 export function setClock(at, speed) { clock = {at, taken: performance.now(), speed}; }
 export const fleetNow = () => clock.at + (performance.now() - clock.taken) / 1000 * clock.speed;
 
+// What was used until now: power stays as it is until something happens, and then the sums are read again.
+export const energyNow = fleet => fleet.energy_j + fleet.power_w * Math.max(0, fleetNow() - fleet.now_s);
+
 function relative(at, isPast) {
   const ahead = at - fleetNow();
   // Our clock runs a little behind the fleet's between two looks at it.

@@ -1,6 +1,6 @@
 // Power of the fleet since the page was opened, and its energy and late jobs beside those of another policy on the same jobs.
 import {act, post} from './dashboard_api.js';
-import {byId, count, duration, energy, fleetNow, make, may, watts} from './dashboard_page.js';
+import {byId, count, duration, energy, energyNow, fleetNow, make, may, watts} from './dashboard_page.js';
 
 const mostSamples = 600;
 const height = 190, left = 62, bottom = 24, top = 8;
@@ -41,16 +41,22 @@ export class Power {
     this.cap = fleet.power_cap_w;
     const input = byId('cap').elements.watts;
     if (may('operate') && document.activeElement !== input && input.value === '') input.value = fleet.power_cap_w;
-    this.caption(fleet);
-    this.draw();
+    this.fleet = fleet;
+    this.tick();
     this.showModelled(fleet);
   }
 
+  tick() {
+    if (!this.samples.length) return;
+    this.caption(this.fleet);
+    this.draw();
+  }
+
   caption(fleet) {
-    const first = this.samples[0], passed = fleet.now_s - first.at, used = fleet.energy_j - first.energy;
+    const first = this.samples[0], now = energyNow(fleet), passed = fleetNow() - first.at, used = now - first.energy;
     const since = passed > 1 ? `${energy(used)} in the ${duration(passed)} since this page was opened, ${watts(used / passed)} on average. ` : '';
     byId('power-caption').replaceChildren(
-      make('strong', {textContent: `${watts(fleet.power_w)} now`}), `${since}${energy(fleet.energy_j)} since the controller started. All modelled.`);
+      make('strong', {textContent: `${watts(fleet.power_w)} now`}), `${since}${energy(now)} since the controller started. All modelled.`);
   }
 
   draw() {
