@@ -29,7 +29,12 @@ export class Details {
     this.ask = ask;
     this.changed = changed;
     this.dialog = byId('details');
-    this.dialog.addEventListener('close', () => { this.what = null; });
+    // Beside an open panel the page is out of reach, also for who hears it: the line that says how things went comes along.
+    this.said = byId('said');
+    this.dialog.addEventListener('close', () => {
+      this.what = null;
+      document.querySelector('main').prepend(this.said);
+    });
     // A click beside the panel closes it.
     this.dialog.onclick = event => { if (event.target === this.dialog) this.dialog.close(); };
     this.what = null;
@@ -43,7 +48,7 @@ export class Details {
     this.parts = Object.fromEntries(['facts', 'actions', 'slices', 'why', 'history'].map(name => [name, make('div', {className: name})]));
     const close = makeButton('Close', () => this.dialog.close());
     this.dialog.replaceChildren(make('div', {className: 'panel'}, make('div', {className: 'panel-head'}, this.title, close),
-                                     ...Object.values(this.parts)));
+                                     ...Object.values(this.parts)), this.said);
     this.shown = {};
     if (!again) this.dialog.showModal();
     this.ask();

@@ -16,7 +16,7 @@ namespace smartmig {
 namespace {
 
 // Those that the filter takes, and `next`: the index where the next page begins, null at the end.
-void write_gpus(JsonWriter& json, const FleetView& fleet, const GpuFilter& filter) {
+void write_gpu_page(JsonWriter& json, const FleetView& fleet, const GpuFilter& filter) {
   json.begin_array("gpus");
   std::size_t shown = 0, at = filter.from;
   for (; at < fleet.gpus.size(); ++at) {
@@ -49,7 +49,7 @@ RouteAnswer show_fleet(Site& site, const Call& call) {
     response.body.reserve(1024 +
                           (filter.limit > 0 ? std::min(filter.limit, most) : most) * kBytesOfGpu);
     write_fleet_fields(json, *fleet);
-    write_gpus(json, *fleet, filter);
+    write_gpu_page(json, *fleet, filter);
   } else {
     write_fleet_fields(json, site.backend.summary());
   }

@@ -6,7 +6,7 @@
 namespace smartmig {
 namespace {
 
-void add(const GpuView& gpu, GpuGroup& group) {
+void add_to_group(const GpuView& gpu, GpuGroup& group) {
   ++group.gpus;
   group.up += gpu.state == "up";
   group.cordoned += gpu.state == "cordoned";
@@ -33,7 +33,7 @@ std::vector<GpuGroup> group_gpus(const FleetView& fleet, std::size_t size) {
   std::vector<GpuGroup> groups;
   for (std::size_t i = 0; i < fleet.gpus.size(); ++i) {
     if (i % size == 0) groups.emplace_back().first = i;
-    add(fleet.gpus[i], groups.back());
+    add_to_group(fleet.gpus[i], groups.back());
   }
   return groups;
 }

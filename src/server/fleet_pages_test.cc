@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 
 // Indices and `next` of what the query answers.
-struct Page {
+struct GpuPage {
   std::vector<int> gpus;
   json next;
 };
@@ -27,9 +27,9 @@ class FleetPages : public testing::Test {
     for (const int fenced : {40, 120, 121, 249}) site.backend.fleet_.gpus[fenced].state = "fenced";
     site.backend.fleet_.gpus[7].layout = site.backend.fleet_.gpus[7].target = "7";
   }
-  Page page(const std::string& query) {
+  GpuPage page(const std::string& query) {
     const json answer = site.call("GET", "/api/v1/fleet?" + query).json();
-    Page out;
+    GpuPage out;
     for (const json& gpu : answer.at("gpus")) out.gpus.push_back(gpu.at("index"));
     out.next = answer.at("next");
     return out;
@@ -43,7 +43,7 @@ TEST_F(FleetPages, TurnToTheEndAndNameEachGpuOnce) {
   json from = 0;
   int pages = 0;
   for (; !from.is_null(); ++pages) {
-    const Page next = page(fmt::format("limit=100&from={}", from.get<int>()));
+    const GpuPage next = page(fmt::format("limit=100&from={}", from.get<int>()));
     EXPECT_LE(next.gpus.size(), 100u);
     for (const int gpu : next.gpus) EXPECT_TRUE(seen.insert(gpu).second) << gpu;
     from = next.next;
@@ -61,7 +61,7 @@ TEST_F(FleetPages, EndWithoutANextWhereThePageIsJustFull) {
 
 TEST_F(FleetPages, AreFilteredByStateAndLayout) {
   EXPECT_EQ(page("state=fenced").gpus, (std::vector<int>{40, 120, 121, 249}));
-  const Page two = page("state=fenced&limit=2");
+  const GpuPage two = page("state=fenced&limit=2");
   EXPECT_EQ(two.gpus, (std::vector<int>{40, 120}));
   EXPECT_EQ(two.next, 121);  // Not 122: what is next is what the filter takes.
   EXPECT_EQ(page("layout=7").gpus, std::vector<int>{7});

@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 5> kStates = {"up", "cordoned", "draining
                                                      "lost"};
 constexpr std::int64_t kMostGpus = 10'000'000;
 
-bool has(const std::string& uuid, const std::string& part) {
+bool uuid_has(const std::string& uuid, const std::string& part) {
   return lower_case(uuid).find(part) != std::string::npos;
 }
 
@@ -37,9 +37,9 @@ bool GpuFilter::takes(const GpuView& gpu) const {
   if (!layout.empty() && gpu.layout != layout) return false;
   if (find.empty() || find == std::to_string(gpu.index)) return true;
   if (find.size() < kShortestFind) return false;
-  return has(gpu.uuid, find) ||
+  return uuid_has(gpu.uuid, find) ||
          std::any_of(gpu.slices.begin(), gpu.slices.end(),
-                     [&](const SliceView& slice) { return has(slice.uuid, find); });
+                     [&](const SliceView& slice) { return uuid_has(slice.uuid, find); });
 }
 
 }  // namespace smartmig
