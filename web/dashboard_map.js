@@ -16,6 +16,7 @@ export class FleetMap {
     this.cards = new Map();  // By UUID, in the order of the page.
     this.changed = new Set();  // UUIDs of cards that are not up to date.
     this.stale = true;         // The page as a whole is not.
+    this.heard = null;         // While the page is read: UUIDs of GPUs that something happened to meanwhile.
     this.answer = null;  // The summary.
     this.large = false;
     this.view = {find: '', state: '', layout: '', from: null};
@@ -94,20 +95,33 @@ export class FleetMap {
   async refresh() {
     if (!this.answer) return;  // How large it is decides what is read.
     if (this.idle()) return this.showPage([], null);
-    if (!this.stale && this.changed.size <= fewChanged) return this.refreshChanged();
+    try {
+      await (this.stale || this.changed.size > fewChanged ? this.readPage() : this.readChanged());
+    } catch (problem) {
+      this.stale = true;
+      throw problem;
+    } finally {
+      this.heard = null;
+    }
+  }
+
+  async readPage() {
     this.stale = false;
     this.changed.clear();
+    const heard = this.heard = new Set();
     const view = this.view, {find, state, layout, from} = view;
     const limit = from === null ? groupSize * this.pages : groupSize;
     const answer = await get('fleet', {find, state, layout, from, limit});
     // Somebody chose something else meanwhile, and that is on its way.
     if (view !== this.view) return;
     this.showPage(answer.gpus, from === null ? answer.next : null);
+    // The answer may be older than what was heard on the way.
+    for (const uuid of heard) if (this.touch(uuid)) this.ask();
     if (this.chosen && this.large) byId('found').scrollIntoView({block: 'start'});
     this.chosen = false;
   }
 
-  async refreshChanged() {
+  async readChanged() {
     const uuids = [...this.changed];
     this.changed.clear();
     const gpus = await Promise.all(uuids.map(uuid => get('gpus/' + encodeURIComponent(uuid))));
@@ -142,6 +156,7 @@ export class FleetMap {
     return this.touch(event.id);
   }
   touch(uuid) {
+    this.heard?.add(uuid);
     if (this.cards.has(uuid)) this.changed.add(uuid);
     return this.stale || this.changed.size > 0;
   }

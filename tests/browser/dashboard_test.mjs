@@ -225,6 +225,28 @@ test('a controller that goes and comes back is told, and what it shows is read a
   }
 });
 
+test('what happens while the map is read is not missed', () => withController(['--speed', '20'], async controller => {
+  const {page, context, problems, close} = await openDashboard(browser, controller.url);
+  await page.waitForFunction(() => document.querySelectorAll('#map .slice.free').length === 8);
+  // The answer is from before the change, and comes after word of it.
+  let held = false;
+  await context.route('**/api/v1/fleet?limit=100', async route => {
+    const response = await route.fetch();
+    if (!held) {
+      held = true;
+      await controller.post('gpus/2/cordon');
+      await page.waitForTimeout(600);
+    }
+    await route.fulfill({response});
+  });
+  await page.reload();
+  await page.locator('.gpu[data-gpu="2"][data-state="cordoned"]').waitFor();
+  assert.ok(held);
+  clean(problems);
+  await context.unrouteAll({behavior: 'wait'});
+  await close();
+}));
+
 test('light, dark and on a phone: opens cleanly, fits the screen and passes axe', () => withController(['--speed', '10'], async controller => {
   const profiles = ['bert-training', 'resnet50-training', 'bert-inference', 'resnet50-inference'];
   const request = i => ({profile: profiles[i % 4], work_s: 200 + i * 15, deadline_s: 250 + i * 35, ...(i % 3 ? {} : {name: `batch ${i}`})});
