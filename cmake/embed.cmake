@@ -3,7 +3,7 @@
 function(smartmig_embed target)
   set(files "")
   foreach(dir ${ARGN})
-    foreach(ending json safetensors css js html)
+    foreach(ending json safetensors css js html svg)
       file(GLOB found CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${dir}/*.${ending})
       list(APPEND files ${found})
     endforeach()

@@ -1,6 +1,7 @@
 // The live controller on a simulated fleet that is a process of its own.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <optional>
 
 #include "control/journal.h"
@@ -84,6 +85,37 @@ TEST(LiveFleet, ForgetsWhatIsOldAndReplaysTheRest) {
   EXPECT_LE(numbers.size(), 300u);
   EXPECT_GT(numbers.front(), 400);
   EXPECT_EQ(reader->jobs(JobPhase::kDone, 0, 1000)->size(), 200u);  // Those are young.
+}
+
+// For a map of the fleet: the colour of a slice comes from its job.
+TEST(LiveFleet, ASliceTellsKindAndDeadlineOfItsJob) {
+  LiveRig rig("kinds");
+  rig.start_fleet("2xA100-40GB", 100);
+  auto controller = rig.start_controller(rig.options("none/edf"));
+  ASSERT_TRUE(controller.has_value()) << controller.error().message;
+  const std::vector<std::pair<std::string, std::string>> kinds = {
+      {"bert-training", "training"}, {"resnet50-inference", "inference"}};
+  std::map<JobNumber, std::string> expected;
+  for (const auto& [profile, kind] : kinds) {
+    JobRequest request = job_of(5000, 9000);
+    request.profile = profile;
+    expected[(*controller)->submit(request, "test")->id] = kind;
+  }
+  ASSERT_TRUE(wait_until([&] { return (*controller)->counters().starts == 2; }));
+  std::map<JobNumber, std::string> seen;
+  ASSERT_TRUE(wait_until([&] {
+    seen.clear();
+    for (const GpuView& gpu : (*controller)->look()->gpus) {
+      EXPECT_EQ(gpu.memory_slices, 8);
+      for (const SliceView& slice : gpu.slices) {
+        if (slice.job != 0) seen[slice.job] = slice.job_kind;
+        EXPECT_EQ(slice.job == 0, slice.job_kind.empty());
+        EXPECT_EQ(slice.job == 0, slice.deadline_us < 9000 * kSecondUs);
+      }
+    }
+    return seen.size() == 2;
+  }));
+  EXPECT_EQ(seen, expected);
 }
 
 }  // namespace

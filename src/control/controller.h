@@ -50,17 +50,20 @@ struct SliceView {
   std::uint8_t compute = 0;  // Compute slices.
   // "ready", "creating", "destroying", "foreign"; a slice whose job will not stop: "fenced".
   std::string_view state = "ready";
-  JobNumber job = 0;           // 0: none.
-  TimeUs since_us = 0;         // The job's start.
-  TimeUs expected_end_us = 0;  // Of it.
+  JobNumber job = 0;               // 0: none.
+  TimeUs since_us = 0;             // The job's start.
+  TimeUs expected_end_us = 0;      // Of it.
+  std::string_view job_kind = "";  // "inference" or "training"; empty: no job.
+  TimeUs deadline_us = 0;          // Of the job.
 };
 
 struct GpuView {
   GpuIndex index = 0;
   std::string uuid;
   std::string board;
-  std::string layout;  // "4-2-1"
-  std::string target;  // The same unless it is being changed.
+  int memory_slices = 0;  // Of the board, in use or not.
+  std::string layout;     // "4-2-1"
+  std::string target;     // The same unless it is being changed.
   // "up", "cordoned", "draining", "fenced", "lost".
   std::string_view state = "up";
   std::string trouble;            // Why it is fenced; one line.
@@ -182,6 +185,7 @@ class Controller {
   Answer<Outcome> command(const Command& command, const std::string& who);
 
   FleetView fleet() const;                                  // A copy of the whole picture.
+  std::shared_ptr<const FleetView> look() const;            // The picture itself.
   FleetView summary() const;                                // The same without GPUs.
   std::optional<GpuView> gpu(const std::string& id) const;  // UUID or index.
   Counters counters() const;

@@ -33,6 +33,7 @@ GpuView Controller::Impl::look_at(GpuIndex index) const {
   view.index = index;
   view.uuid = book.row.uuid;
   view.board = board.name;
+  view.memory_slices = board.memory_slices;
   view.layout = layout_name(board, gpu.present);
   view.target = layout_name(board, gpu.target);
   view.state = gpu_state(index);
@@ -66,6 +67,8 @@ GpuView Controller::Impl::look_at(GpuIndex index) const {
         if (job->second.will_not_stop) slice.state = "fenced";
       }
       slice.expected_end_us = there.end_us;
+      slice.job_kind = state.job(there.job).kind == JobKind::kTraining ? "training" : "inference";
+      slice.deadline_us = state.job_state(there.job).deadline_us;
     }
     view.slices.push_back(std::move(slice));
   }
@@ -109,9 +112,11 @@ std::shared_ptr<const FleetView> Controller::Impl::look() {
   return view;
 }
 
-FleetView Controller::fleet() const {
-  return *impl_->ask<std::shared_ptr<const FleetView>>([this] { return impl_->look(); });
+std::shared_ptr<const FleetView> Controller::look() const {
+  return impl_->ask<std::shared_ptr<const FleetView>>([this] { return impl_->look(); });
 }
+
+FleetView Controller::fleet() const { return *look(); }
 
 FleetView Controller::summary() const {
   return impl_->ask<FleetView>([this] {

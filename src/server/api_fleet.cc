@@ -1,34 +1,83 @@
 // The fleet as it is, as it would become, and as others read it.
+#include <algorithm>
+
 #include "base/text.h"
 #include "mig/board.h"
 #include "mig/layout.h"
 #include "server/answers.h"
 #include "server/export_yaml.h"
+#include "server/fleet_groups.h"
 #include "server/fleet_json.h"
+#include "server/gpu_filter.h"
 #include "server/metrics_page.h"
 #include "server/query.h"
 
 namespace smartmig {
+namespace {
+
+// Those that the filter takes, and `next`: the index where the next page begins, null at the end.
+void write_gpu_page(JsonWriter& json, const FleetView& fleet, const GpuFilter& filter) {
+  json.begin_array("gpus");
+  std::size_t shown = 0, at = filter.from;
+  for (; at < fleet.gpus.size(); ++at) {
+    if (!filter.takes(fleet.gpus[at])) continue;
+    if (filter.limit > 0 && shown == filter.limit) break;
+    write_gpu(json, fleet.gpus[at]);
+    ++shown;
+  }
+  json.end_array();
+  if (at < fleet.gpus.size())
+    json.field("next", static_cast<std::int64_t>(at));
+  else
+    json.null("next");
+}
+
+}  // namespace
 
 RouteAnswer show_fleet(Site& site, const Call& call) {
-  Query query(call.request.query, {"gpus"});
+  Query query(call.request.query, {"gpus", "from", "limit", "state", "layout", "find"});
   const bool with_gpus = query.flag("gpus", true);
+  const GpuFilter filter = GpuFilter::read(query);
   if (query.refusal()) return *query.refusal();
-  const FleetView fleet = with_gpus ? site.backend.fleet() : site.backend.summary();
   HttpResponse response;
-  constexpr std::size_t kBytesOfGpu = 1536;  // About that of four slices, to save copying.
-  response.body.reserve(1024 + fleet.gpus.size() * kBytesOfGpu);
   JsonWriter json(response.body);
   json.begin_object();
-  write_fleet_fields(json, fleet);
   if (with_gpus) {
-    json.begin_array("gpus");
-    for (const GpuView& gpu : fleet.gpus) write_gpu(json, gpu);
-    json.end_array();
+    const auto fleet = site.backend.look();
+    constexpr std::size_t kBytesOfGpu = 1536;  // About that of four slices, to save copying.
+    const std::size_t most = fleet->gpus.size();
+    response.body.reserve(1024 +
+                          (filter.limit > 0 ? std::min(filter.limit, most) : most) * kBytesOfGpu);
+    write_fleet_fields(json, *fleet);
+    write_gpu_page(json, *fleet, filter);
+  } else {
+    write_fleet_fields(json, site.backend.summary());
   }
   json.end_object();
   response.body += '\n';
   return response;
+}
+
+RouteAnswer show_groups(Site& site, const Call& call) {
+  Query query(call.request.query, {"size"});
+  const auto size = static_cast<std::size_t>(query.integer("size", 1, 10'000, 100));
+  if (query.refusal()) return *query.refusal();
+  const auto fleet = site.backend.look();
+  return json_response([&](JsonWriter& json) {
+    json.time("now_s", fleet->now_us);
+    json.field("gpus", static_cast<std::int64_t>(fleet->gpus.size()));
+    json.begin_array("layouts");
+    for (const LayoutCount& count : count_layouts(*fleet)) {
+      json.begin_object();
+      json.field("layout", count.layout);
+      json.field("gpus", count.gpus);
+      json.end_object();
+    }
+    json.end_array();
+    json.begin_array("groups");
+    for (const GpuGroup& group : group_gpus(*fleet, size)) write_group(json, group);
+    json.end_array();
+  });
 }
 
 RouteAnswer show_gpu(Site& site, const Call& call) {

@@ -1,48 +1,44 @@
 // The server itself: sessions of the dashboard, its files, and whether all is well.
 #include "base/shipped.h"
+#include "base/text.h"
 #include "server/answers.h"
 #include "server/query.h"
+#include "server/web_files.h"
 
 namespace smartmig {
 namespace {
-
-struct StaticFile {
-  std::string_view path;
-  std::string_view name;  // In web/.
-  std::string_view content_type;
-};
-
-// All that is ever served as a file: names are looked up here and nowhere else.
-constexpr StaticFile kFiles[] = {
-    {"/", "index.html", "text/html; charset=utf-8"},
-    {"/report.css", "report.css", "text/css; charset=utf-8"},
-    {"/openapi.json", "openapi.json", "application/json"},
-};
 
 // Nothing from elsewhere, nothing inline, in nobody's frame.
 constexpr std::string_view kPolicy =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; "
     "frame-ancestors 'none'";
 
-HttpResponse session_response(const Caller& caller) {
+HttpResponse file_response(std::string_view name, std::string_view content_type) {
+  HttpResponse response{200, std::string(content_type), std::string(shipped_file(name))};
+  response.headers.emplace_back("Content-Security-Policy", kPolicy);
+  return response;
+}
+
+HttpResponse session_response(const Site& site, const Caller& caller) {
   return json_response([&](JsonWriter& json) {
     json.field("name", caller.name);
     json.field("role", to_string(caller.role));
+    json.field("tokens", site.gate.asks_for_tokens());
   });
 }
 
 }  // namespace
 
-RouteAnswer show_session(Site&, const Call& call) {
+RouteAnswer show_session(Site& site, const Call& call) {
   const Query query(call.request.query, {});
   if (query.refusal()) return *query.refusal();
-  return session_response(call.caller);
+  return session_response(site, call.caller);
 }
 
 RouteAnswer open_session(Site& site, const Call& call) {
   const Query query(call.request.query, {});
   if (query.refusal()) return *query.refusal();
-  HttpResponse response = session_response(call.caller);
+  HttpResponse response = session_response(site, call.caller);
   if (!site.gate.asks_for_tokens()) return response;
   if (call.caller.by != Caller::By::kToken)
     return Refusal{401, "a session is opened with a token: Authorization: Bearer TOKEN", ""};
@@ -63,15 +59,18 @@ RouteAnswer close_session(Site& site, const Call& call) {
   return response;
 }
 
-RouteAnswer show_file(Site&, const Call& call) {
-  for (const StaticFile& file : kFiles) {
-    if (file.path != call.request.path) continue;
-    HttpResponse response{200, std::string(file.content_type),
-                          std::string(shipped_file(file.name))};
-    response.headers.emplace_back("Content-Security-Policy", kPolicy);
-    return response;
-  }
-  return not_found("file", call.request.path);
+RouteAnswer show_page(Site&, const Call&) {
+  return file_response("index.html", "text/html; charset=utf-8");
+}
+
+RouteAnswer show_interface(Site&, const Call&) {
+  return file_response("openapi.json", "application/json");
+}
+
+RouteAnswer show_web_file(Site&, const Call& call) {
+  const WebFile* file = find_web_file(call.argument);
+  if (!file) return not_found("file", in_quotes(call.argument));
+  return file_response(file->name, file->content_type);
 }
 
 RouteAnswer show_health(Site&, const Call&) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ class Backend {
   virtual Answer<Outcome> command(const Command& command, const std::string& who) = 0;
 
   virtual FleetView fleet() const = 0;
+  // The same, shared: for who reads a part of it.
+  virtual std::shared_ptr<const FleetView> look() const = 0;
   virtual FleetView summary() const = 0;
   virtual std::optional<GpuView> gpu(const std::string& id) const = 0;
   virtual Counters counters() const = 0;

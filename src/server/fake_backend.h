@@ -34,11 +34,12 @@ class FakeBackend : public Backend {
     gpu.index = static_cast<GpuIndex>(index);
     gpu.uuid = fmt::format("GPU-{:08x}-aaaa-bbbb-cccc-0123456789ab", index);
     gpu.board = "A100-40GB";
+    gpu.memory_slices = 8;
     gpu.layout = gpu.target = "4-2-1";
     gpu.power_w = 131.25;
     // Slots of the shipped board: profiles in the order of data/boards.json, then starts.
     gpu.slices.push_back({fmt::format("MIG-{:08x}-4g", index), "4g.20gb", 23, 0, 4, 4, "ready", 2,
-                          10'000'000, 70'000'000});
+                          10'000'000, 70'000'000, "training", 61'000'000});
     gpu.slices.push_back({fmt::format("MIG-{:08x}-2g", index), "2g.10gb", 20, 4, 2, 2});
     gpu.slices.push_back({fmt::format("MIG-{:08x}-1g", index), "1g.5gb", 6, 6, 1, 1, "foreign"});
     return gpu;
@@ -109,6 +110,9 @@ class FakeBackend : public Backend {
   FleetView fleet() const override {
     const std::lock_guard lock(mutex_);
     return fleet_;
+  }
+  std::shared_ptr<const FleetView> look() const override {
+    return std::make_shared<const FleetView>(fleet());
   }
   FleetView summary() const override {
     FleetView out = fleet();

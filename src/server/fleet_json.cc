@@ -15,6 +15,8 @@ void write_slice(JsonWriter& json, const SliceView& slice) {
   json.id("job", slice.job);
   json.time("since_s", slice.job == 0 ? -1 : slice.since_us);
   json.time("expected_end_s", slice.job == 0 ? -1 : slice.expected_end_us);
+  json.text_or_null("job_kind", slice.job_kind);
+  json.time("deadline_s", slice.job == 0 ? -1 : slice.deadline_us);
   json.end_object();
 }
 
@@ -41,6 +43,7 @@ void write_gpu_fields(JsonWriter& json, const GpuView& gpu) {
   json.field("index", static_cast<std::int64_t>(gpu.index));
   json.field("uuid", gpu.uuid);
   json.field("board", gpu.board);
+  json.field("memory_slices", gpu.memory_slices);
   json.field("layout", gpu.layout);
   json.field("target", gpu.target);
   json.field("state", gpu.state);

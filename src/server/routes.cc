@@ -13,6 +13,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/api/v1/explain/job/{id}", Role::kRead, explain_job},
     {"GET", "/api/v1/explain/gpu/{id}", Role::kRead, explain_gpu},
     {"GET", "/api/v1/fleet", Role::kRead, show_fleet},
+    {"GET", "/api/v1/fleet/groups", Role::kRead, show_groups},
     {"GET", "/api/v1/gpus/{id}", Role::kRead, show_gpu},
     {"GET", "/api/v1/gpus/{id}/changes", Role::kRead, list_changes},
     {"GET", "/api/v1/plan", Role::kRead, show_plan},
@@ -38,9 +39,9 @@ constexpr Route kRoutes[] = {
     {"GET", "/metrics", Role::kRead, show_metrics},
     {"GET", "/healthz", Role::kNobody, show_health},
     {"GET", "/readyz", Role::kNobody, show_readiness},
-    {"GET", "/openapi.json", Role::kNobody, show_file},
-    {"GET", "/", Role::kNobody, show_file},
-    {"GET", "/report.css", Role::kNobody, show_file},
+    {"GET", "/openapi.json", Role::kNobody, show_interface},
+    {"GET", "/", Role::kNobody, show_page},
+    {"GET", "/web/{id}", Role::kNobody, show_web_file},
 };
 
 // Segment by segment; {id} takes any that is not empty.

@@ -64,6 +64,7 @@ RouteAnswer cancel_job(Site& site, const Call& call);
 RouteAnswer explain_job(Site& site, const Call& call);
 
 RouteAnswer show_fleet(Site& site, const Call& call);
+RouteAnswer show_groups(Site& site, const Call& call);
 RouteAnswer show_gpu(Site& site, const Call& call);
 RouteAnswer list_changes(Site& site, const Call& call);
 RouteAnswer explain_gpu(Site& site, const Call& call);
@@ -91,7 +92,9 @@ RouteAnswer show_session(Site& site, const Call& call);
 RouteAnswer open_session(Site& site, const Call& call);
 RouteAnswer close_session(Site& site, const Call& call);
 
-RouteAnswer show_file(Site& site, const Call& call);
+RouteAnswer show_page(Site& site, const Call& call);
+RouteAnswer show_web_file(Site& site, const Call& call);
+RouteAnswer show_interface(Site& site, const Call& call);
 RouteAnswer show_health(Site& site, const Call& call);
 RouteAnswer show_readiness(Site& site, const Call& call);
 

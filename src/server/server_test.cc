@@ -280,12 +280,13 @@ TEST(Server, SaysToGoOnToAClientThatAsks) {
 TEST(Server, PathsDoNotEscape) {
   TestSite site;
   for (const char* path :
-       {"/../etc/passwd", "/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd", "/report.css/..",
-        "//etc/passwd", "/./report.css", "/static/../../boards.json", "/boards.json",
-        "/report.css%2f", "/smartmig.safetensors", "/..\\..\\etc", "/%2e", "/api/v1/../../metrics",
-        "/report.css/"})
+       {"/../etc/passwd", "/..%2f..%2fetc%2fpasswd", "/%2e%2e/%2e%2e/etc/passwd",
+        "/web/report.css/..", "//etc/passwd", "/web/./report.css", "/web/../../boards.json",
+        "/web/boards.json", "/web/report.css%2f", "/web/smartmig.safetensors", "/..\\..\\etc",
+        "/%2e", "/web/%2e%2e", "/api/v1/../../metrics", "/web/report.css/", "/web/",
+        "/web/index.html", "/web/..%2findex.html"})
     EXPECT_EQ(site.call("GET", path).status, 404) << path;
-  EXPECT_EQ(site.call("GET", "/report.css%00.html").status, 400);
+  EXPECT_EQ(site.call("GET", "/web/report.css%00.html").status, 400);
   const Reply page = site.call("GET", "/");
   EXPECT_EQ(page.status, 200);
   EXPECT_EQ(page.header("Content-Security-Policy").substr(0, 18), "default-src 'self'");
@@ -318,7 +319,7 @@ TEST(Server, TradesATokenForACookie) {
   const std::string origin = fmt::format("http://127.0.0.1:{}", site.port());
   EXPECT_EQ(site.call("POST", "/session", "{}").status, 401);
   const Reply opened = site.call("POST", "/session", "{}", TestSite::with(kOperateToken));
-  EXPECT_EQ(opened.json(), (json{{"name", "carol"}, {"role", "operate"}}));
+  EXPECT_EQ(opened.json(), (json{{"name", "carol"}, {"role", "operate"}, {"tokens", true}}));
   const std::string set = opened.header("Set-Cookie");
   for (const char* part : {"HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"})
     EXPECT_NE(set.find(part), std::string::npos) << set;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh PROGRAM OUT: the tests of this folder. Where node, Chromium or the packages of package.json are missing it says so
-# and leaves with 77; script/bootstrap test installs them.
+# run.sh PROGRAM OUT TEST: a test of this folder, such as report_test.mjs. Where node, Chromium or the packages of package.json
+# are missing it says so and leaves with 77; script/bootstrap test installs them.
 set -euo pipefail
 program=$(realpath "$1")
 mkdir -p "$2"
@@ -15,4 +15,4 @@ command -v node >/dev/null || missing "node is not there"
 [[ -x /usr/bin/chromium || -x /usr/bin/chromium-browser ]] || missing "chromium is not there"
 [[ -d node_modules/playwright-core && -d node_modules/axe-core ]] || missing "tests/browser/node_modules is not there"
 
-SMARTMIG=$program OUT=$out node --test report_test.mjs
+SMARTMIG=$program OUT=$out node --test "$3"
