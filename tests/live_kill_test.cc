@@ -170,8 +170,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Moment{"started"}, Moment{"step failed", "create"},
                     Moment{"undo ordered", "create"}, Moment{"undo done", "create"},
                     Moment{"retry ordered", "create"}),
-    [](const testing::TestParamInfo<Moment>& info) {
-      std::string name = info.param.point;
+    [](const testing::TestParamInfo<Moment>& moment) {
+      std::string name = moment.param.point;
       std::erase_if(name, [](char letter) { return letter == ','; });
       std::replace(name.begin(), name.end(), ' ', '_');
       return name;
