@@ -151,8 +151,13 @@ JobRow FaultBench::row(JobNumber job) {
   return found && *found ? **found : JobRow{};
 }
 
-bool FaultBench::comes_to(JobNumber job, JobPhase phase) {
-  return wait_until([&] { return row(job).phase == phase; });
+bool FaultBench::comes_to(JobNumber job, JobPhase phase, int attempt) {
+  auto journal = JournalReader::open(rig_.state_dir());
+  return journal && wait_until([&] {
+           const auto found = journal->job(job);
+           return found && *found && (*found)->phase == phase &&
+                  (attempt == 0 || (*found)->attempt == attempt);
+         });
 }
 
 std::string FaultBench::comes_back(const std::string& one, const std::string& other) {
@@ -173,16 +178,20 @@ std::string FaultBench::comes_back(const std::string& one, const std::string& ot
   return {};
 }
 
-std::string FaultBench::is_fenced_alone(const Strike& strike) {
-  const auto says_so = [&] {
-    const GpuView view = gpu(0);
+std::string FaultBench::is_fenced(const Strike& strike) {
+  GpuView view;
+  const bool fenced = wait_until([&] {
+    view = gpu(0);
     return view.state == "fenced" && view.trouble.find(strike.says) != std::string::npos;
-  };
-  if (!wait_until(says_so))
-    return fmt::format("it is {}, expected fenced with a word of {}: {}", gpu(0).state, strike.says,
-                       gpu(0).trouble);
-  if (gpu(0).trouble.find('\n') != std::string::npos)
-    return "more than one line: " + gpu(0).trouble;
+  });
+  if (!fenced)
+    return fmt::format("it is {}, expected fenced with a word of {}: {}", view.state, strike.says,
+                       view.trouble);
+  return view.trouble.find('\n') == std::string::npos ? "" : "more than one line: " + view.trouble;
+}
+
+std::string FaultBench::is_fenced_alone(const Strike& strike) {
+  if (auto what = is_fenced(strike); !what.empty()) return what;
   // Tries go on and do not open it; while a call is out there are none.
   const TimeUs first = gpu(0).retry_us;
   bool opened = false;

@@ -71,17 +71,17 @@ class FaultBench {
   std::optional<SliceView> busy();  // Of the first GPU.
   JobNumber submit(double work_s, double deadline_s, const std::string& profile = "bert-training");
   JobRow row(JobNumber job);
-  bool comes_to(JobNumber job, JobPhase phase);
+  bool comes_to(JobNumber job, JobPhase phase, int attempt = 0);  // 0: any.
   Controller& controller() { return *controller_; }
   LiveRig& rig() { return rig_; }
-  ControllerOptions& options() { return options_; }
 
   // What is wrong; empty: nothing.
   // The first GPU gets back into use with one of the two layouts.
   std::string comes_back(const std::string& one, const std::string& other);
-  // It is fenced and says so in one line with `says` in it, tries on, and the other GPU works.
+  // It is fenced and says why in one line.
+  std::string is_fenced(const Strike& strike);
+  // And stays so while it is tried again, and the other GPU works.
   std::string is_fenced_alone(const Strike& strike);
-  bool controller_stopped() const { return controller_ == nullptr; }
   void stop_controller() { controller_.reset(); }
   Result<void> start_controller();
 

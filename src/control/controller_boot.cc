@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/text.h"
+#include "control/bounded_call.h"
 #include "control/controller_impl.h"
 
 namespace smartmig {
@@ -61,7 +62,9 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   driver = std::move(given);
   if (auto opened = open_journal(); !opened) return opened;
   auto described =
-      driver->claim(fmt::format("process {} with state {}", getpid(), options.state_dir));
+      bounded_call(driver, options.call_timeout_s,
+                   [owner = fmt::format("process {} with state {}", getpid(), options.state_dir)](
+                       Driver& fleet_driver) { return fleet_driver.claim(owner); });
   if (!described) return fail("the fleet cannot be had: {}", described.error().message);
   fleet = std::move(*described);
   const std::string known_fleet = journal->setting("fleet");
@@ -129,7 +132,11 @@ void Controller::Impl::take_up() {
 DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
   constexpr int kLooks = 100;
   for (int looks = 1;; ++looks) {
-    auto readings = driver->read_all(static_cast<GpuIndex>(fleet.gpus.size()));
+    auto readings =
+        bounded_call(driver, options.call_timeout_s,
+                     [count = static_cast<GpuIndex>(fleet.gpus.size())](Driver& fleet_driver) {
+                       return fleet_driver.read_all(count);
+                     });
     const auto changing = [](const GpuReading& gpu) { return gpu.changing; };
     if (!readings || looks == kLooks || std::none_of(readings->begin(), readings->end(), changing))
       return readings;
@@ -143,7 +150,10 @@ Result<void> Controller::Impl::catch_up() {
   taken_event =
       static_cast<std::uint64_t>(parse_integer(journal->setting("fleet event")).value_or(0));
   while (true) {
-    auto events = driver->events_after(taken_event, 0);
+    auto events =
+        bounded_call(driver, options.call_timeout_s, [after = taken_event](Driver& fleet_driver) {
+          return fleet_driver.events_after(after, 0);
+        });
     if (!events) return fail("the fleet's events cannot be had: {}", events.error().message);
     std::erase_if(*events, [&](const FleetEvent& event) { return event.number <= taken_event; });
     if (events->empty()) return {};

@@ -216,9 +216,10 @@ struct Controller::Impl {
   std::atomic<bool> refuses_submissions = false;  // The journal cannot be written.
 
   // --- between the loop and the thread that watches the fleet's events
-  std::mutex events_mutex;
+  mutable std::mutex events_mutex;
   std::condition_variable events_journalled;
   std::uint64_t journalled_event = 0;
+  std::string deaf;  // Why nothing is heard of the fleet for longer than a call may take.
 
   // --- for those who ask
   mutable std::mutex seen_mutex;
