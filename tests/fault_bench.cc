@@ -109,9 +109,10 @@ void FaultBench::inject(const Aim& aim, const Strike& strike) {
                               aim.for_ever ? 0 : 1, strike.fields));
 }
 
-void FaultBench::blind(int looks) {
+void FaultBench::blind(int nth, int looks) {
   rig_.tell_fleet(fmt::format(
-      "\"op\":\"inject\",\"gpu\":0,\"call\":\"read\",\"times\":{},\"code\":\"unknown\"", looks));
+      "\"op\":\"inject\",\"gpu\":0,\"call\":\"read\",\"nth\":{},\"times\":{},\"code\":\"unknown\"",
+      nth, looks));
 }
 
 bool FaultBench::all_struck() { return rig_.tell_fleet("\"op\":\"list\"").at("faults").empty(); }

@@ -60,9 +60,9 @@ class FaultBench {
   void tell(Command::Kind kind, int gpu);
   bool apply(int gpu, const std::string& layout);
   void inject(const Aim& aim, const Strike& strike);
-  void blind(int looks);  // So many looks at the first GPU fail.
-  bool all_struck();      // No fault waits for its call.
-  void clear();           // Takes the faults away; a fleet with calls that hang restarts.
+  void blind(int nth, int looks);  // From the n-th look at the first GPU on so many fail.
+  bool all_struck();               // No fault waits for its call.
+  void clear();                    // Takes the faults away; a fleet with calls that hang restarts.
   void restart_controller();
 
   GpuView gpu(int index) { return *controller_->gpu(std::to_string(index)); }

@@ -34,19 +34,21 @@ constexpr Change kChanges[] = {
     {"replace beside a job", "3-2-1", "3-1-1-1", 2, 1, kBusy},
 };
 
+// `blind_from`: that look and the next ones fail as well, more than a step waits for; 0: none.
 std::string run_change(FaultBench& bench, const Change& change, const Aim& aim,
-                       const Strike& strike) {
+                       const Strike& strike, int blind_from = 0) {
   // The last fault may have struck a look that came after its change: the fence passes.
   if (!wait_until([&] { return bench.apply(0, change.from); })) return "it cannot be set up";
   if (const auto what = bench.comes_back(change.from, change.from); !what.empty())
     return "before the fault: " + what;
   bench.inject(aim, strike);
+  if (blind_from > 0) bench.blind(blind_from, 4);
   if (!bench.apply(0, change.to)) return "the change is refused";
   if (strike.hangs() || (aim.for_ever && strike.fences())) {
     if (const auto what = bench.is_fenced_alone(strike); !what.empty()) return what;
   } else {
     if (const auto what = bench.comes_back(change.from, change.to); !what.empty()) return what;
-    if (!aim.for_ever && !bench.all_struck()) return "the fault met no call";
+    if (!aim.for_ever && blind_from == 0 && !bench.all_struck()) return "the fault met no call";
   }
   bench.clear();
   if (const auto what = bench.comes_back(change.from, change.to); !what.empty())
@@ -83,8 +85,36 @@ std::vector<FaultCase> change_cases() {
   return cases;
 }
 
+// Nor can one see for a while what a call that went wrong has done.
+std::vector<FaultCase> blind_cases() {
+  std::vector<FaultCase> cases;
+  for (const Change& change : kChanges) {
+    for (const auto& [call, count] :
+         {std::pair{"create", change.creates}, {"destroy", change.destroys}}) {
+      for (const Strike& strike : every_strike()) {
+        if (strike.says != "unknown" && strike.says != "no-permission" && !strike.hangs()) continue;
+        for (int nth = 1; nth <= count; ++nth) {
+          for (int look = 1; look <= 2 * (change.creates + change.destroys); ++look) {
+            const Aim aim{call, nth, false};
+            cases.push_back({fmt::format("{}: {} {} {}, blind from look {}", change.name,
+                                         strike.name, call, nth, look),
+                             change.bench, [&change, aim, strike, look](FaultBench& bench) {
+                               return run_change(bench, change, aim, strike, look);
+                             }});
+          }
+        }
+      }
+    }
+  }
+  return cases;
+}
+
 TEST(LiveFaults, LeaveTheOldLayoutOrTheNewOrAFencedGpu) {
   run_fault_cases(change_cases(), kUsualCases);
+}
+
+TEST(LiveFaults, ThatCannotBeSeenLeaveTheOldLayoutOrTheNewOrAFencedGpu) {
+  run_fault_cases(blind_cases(), kUsualCases / 2);
 }
 
 }  // namespace

@@ -212,7 +212,7 @@ std::vector<FaultCase> run_cases() {
                                    std::string_view(call) == "kill";
           if (!about_a_run || for_ever) continue;
           cases.push_back({name + ", blind", FaultBench::Kind::kIdle, [run](FaultBench& bench) {
-                             bench.blind(4);
+                             bench.blind(1, 4);
                              return run(bench);
                            }});
         }
