@@ -185,6 +185,62 @@ TEST_F(LiveOdd, KeysHoldAfterTheEndAndOverARestart) {
   EXPECT_EQ(other.error().status, 409);
 }
 
+// From two slices to four, one of which takes long enough to do something meanwhile.
+class LiveOddCordon : public LiveOdd {
+ protected:
+  void begin_change() {
+    start();
+    ASSERT_TRUE(wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }));
+    ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+    rig_.tell_fleet("\"op\":\"inject\",\"call\":\"create\",\"nth\":2,\"times\":1,\"delay_s\":0.5");
+    Command command;
+    command.kind = Command::Kind::kApply;
+    command.layouts = {{"1", "2-2-2-1"}};
+    ASSERT_TRUE(controller_->command(command, "test").has_value());
+    // The first one is there, the second is being made.
+    ASSERT_TRUE(wait_until([&] {
+      return rig_.readings()[1].slices.size() >= 1 && controller_->gpu("1")->layout != "3-3" &&
+             rig_.tell_fleet("\"op\":\"list\"").at("faults").empty();
+    }));
+  }
+  bool is_done() {
+    return wait_until([&] {
+      const GpuView gpu = *controller_->gpu("1");
+      return gpu.layout == "2-2-2-1" && gpu.state == "cordoned" &&
+             rig_.readings()[1].slices.size() == 4 &&
+             difference(controller_->fleet(), rig_.readings()).empty();
+    });
+  }
+};
+
+TEST_F(LiveOddCordon, InTheMiddleOfAChangeFinishesItAndBeginsNoOther) {
+  begin_change();
+  const auto cordoned = tell(Command::Kind::kCordon, "1");
+  ASSERT_TRUE(cordoned.has_value());
+  EXPECT_EQ(cordoned->lines.size(), 2U);
+  EXPECT_TRUE(is_done()) << controller_->gpu("1")->layout;
+  // The policy wants its own layout back, once there is a job to gain by it: not here.
+  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+  EXPECT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  EXPECT_EQ(controller_->gpu("1")->layout, "2-2-2-1");
+  ASSERT_TRUE(tell(Command::Kind::kUncordon, "1").has_value());
+  (void)submit(job_of(10, 60));
+  EXPECT_TRUE(wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }));
+  controller_.reset();
+  EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
+}
+
+TEST_F(LiveOddCordon, InTheMiddleOfAChangeIsFinishedByTheNextController) {
+  begin_change();
+  ASSERT_TRUE(tell(Command::Kind::kCordon, "1").has_value());
+  restart();
+  EXPECT_TRUE(is_done()) << controller_->gpu("1")->layout << controller_->gpu("1")->trouble;
+  ASSERT_TRUE(tell(Command::Kind::kUncordon, "1").has_value());
+  EXPECT_EQ(controller_->gpu("1")->state, "up");
+  controller_.reset();
+  EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
+}
+
 TEST_F(LiveOdd, APowerCapStartsNothingStopsNothingAndOutlivesTheController) {
   start();
   const JobNumber running = submit(job_of(1500, 90000));

@@ -116,6 +116,11 @@ void Controller::Impl::take_up() {
       if (book.max_runtime_us || book.save_due_us >= 0) watched.insert(number);
     }
   }
+  for (const auto& [gpu, change] : half_done) {
+    open_intent(gpu, change.first, change.second, clock_us());
+    order_move(gpu, CallDone::Kind::kRetry);
+  }
+  half_done.clear();
   for (const auto& [gpu, run] : strays) {
     calls.emplace_back(gpu, [driver = driver, gpu = gpu, run = run, at = boot_us] {
       CallDone done;
@@ -301,6 +306,12 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
       gpu.intent->closed_us = boot_us;
       gpu.intent->outcome =
           stand.target == present ? "found done after a restart" : "taken up again after a restart";
+      // A closed GPU is not the model's to cut.
+      if (gpu.row.fence.empty() && (gpu.row.cordoned || gpu.row.draining) &&
+          stand.target != present) {
+        stand.target = present;
+        half_done[index] = {gpu.intent->base, wanted};
+      }
       gpu.intent->step.clear();
       rows.emplace_back(*gpu.intent);
       gpu.intent.reset();

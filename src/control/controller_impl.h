@@ -12,6 +12,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <future>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -206,7 +207,9 @@ struct Controller::Impl {
   std::shared_ptr<const Fleet> boards;
   std::string damage;  // Of the journal that was found; empty: none.
   std::vector<std::pair<GpuIndex, std::string>> strays;  // Runs to be killed at the start.
-  std::unordered_map<GpuIndex, TimeUs> changed_us;       // When the fleet last said so, before it.
+  // Changes, from and to, that were under way on GPUs that an operator has closed.
+  std::map<GpuIndex, std::pair<SlotSet, SlotSet>> half_done;
+  std::unordered_map<GpuIndex, TimeUs> changed_us;  // When the fleet last said so, before it.
 
   std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();
   std::unique_ptr<Lanes> lanes;
