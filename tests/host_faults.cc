@@ -71,7 +71,11 @@ int gettimeofday(timeval* now, void*) noexcept {
 
 namespace smartmig {
 
-void set_wall_clock(std::chrono::seconds from_the_host) { wall_shift_s = from_the_host.count(); }
+ShiftedWallClock::ShiftedWallClock(std::chrono::seconds from_the_host) {
+  wall_shift_s = from_the_host.count();
+}
+
+ShiftedWallClock::~ShiftedWallClock() { wall_shift_s = 0; }
 
 FullDisk::FullDisk() {
   static std::once_flag replaced;

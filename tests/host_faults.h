@@ -6,8 +6,15 @@
 
 namespace smartmig {
 
-// Sets this process's wall clock so far from the host's; 0: back. Other clocks stay as they are.
-void set_wall_clock(std::chrono::seconds from_the_host);
+// While one lives, this process's wall clock is so far from the host's. Other clocks stay as they
+// are.
+class ShiftedWallClock {
+ public:
+  explicit ShiftedWallClock(std::chrono::seconds from_the_host);
+  ~ShiftedWallClock();
+  ShiftedWallClock(const ShiftedWallClock&) = delete;
+  ShiftedWallClock& operator=(const ShiftedWallClock&) = delete;
+};
 
 // While one lives, SQLite finds no room in any file.
 class FullDisk {

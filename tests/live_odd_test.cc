@@ -194,7 +194,7 @@ TEST_F(LiveOdd, AWallClockThatIsSetChangesNothing) {
     const JobNumber job = submit(request);
     ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
     const std::time_t real = std::time(nullptr);
-    set_wall_clock(std::chrono::hours(hours));
+    const ShiftedWallClock shifted{std::chrono::hours(hours)};
     ASSERT_NEAR(static_cast<double>(std::time(nullptr) - real), 3600.0 * hours, 5);
     // The pause of a fence passes.
     rig_.tell_fleet("\"op\":\"inject\",\"gpu\":1,\"call\":\"create\",\"code\":\"no-permission\"");
@@ -212,7 +212,6 @@ TEST_F(LiveOdd, AWallClockThatIsSetChangesNothing) {
     EXPECT_EQ(ended.attempt, 1);
     restart();  // It may be set while no controller runs, too.
     EXPECT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
-    set_wall_clock(std::chrono::seconds(0));
   }
   controller_.reset();
   EXPECT_EQ(wrong_runs(rig_), "");
