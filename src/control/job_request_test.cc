@@ -99,6 +99,14 @@ TEST(JobRequests, HaveOneTextEach) {
     const auto again = parse_job_request(text);
     ASSERT_TRUE(again.has_value()) << text << ": " << again.error().error;
     EXPECT_EQ(to_json_text(*again), text);
+    EXPECT_EQ(again->work_s, request.work_s);
+    EXPECT_EQ(again->deadline_s, request.deadline_s);
+    EXPECT_EQ(again->key, request.key);
+    EXPECT_EQ(again->memory_mib, request.memory_mib);
+    EXPECT_EQ(again->command, request.command);
+    EXPECT_EQ(again->preemptible, request.preemptible);
+    EXPECT_EQ(again->checkpoint_s, request.checkpoint_s);
+    EXPECT_EQ(again->max_runtime_s, request.max_runtime_s);
     EXPECT_NE(text, last);
     last = text;
   }
