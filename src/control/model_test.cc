@@ -15,7 +15,7 @@
 namespace smartmig {
 namespace {
 
-constexpr int kSeeds = 24;
+constexpr int kSeeds = 12;
 constexpr int kEvents = 600;
 constexpr const char* kEventfulPolicies[] = {"smartmig", "count/cedf", "greedy",
                                              "static:7,4-3,2-2-2-1/edf"};
