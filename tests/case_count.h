@@ -1,9 +1,14 @@
-// How many cases a test of random cases runs. script/soak asks for more than script/test.
+// How many cases a test of random cases runs, and from which seed. script/soak asks for more than
+// script/test.
 #pragma once
+
+#include <cstdint>
 
 namespace smartmig {
 
 // SMARTMIG_CASES in the environment, or `usual`.
 int case_count(int usual);
+// SMARTMIG_SEED in the environment, or another one for each run: the test must print it.
+std::uint64_t seed_of_this_run();
 
 }  // namespace smartmig

@@ -79,13 +79,6 @@ class Client {
   std::map<std::string, JobNumber> accepted_;
 };
 
-std::uint64_t seed_of_this_run() {
-  const char* given = std::getenv("SMARTMIG_SEED");
-  const auto number = given != nullptr ? parse_integer(given) : std::nullopt;
-  return static_cast<std::uint64_t>(
-      number.value_or(std::chrono::steady_clock::now().time_since_epoch().count() % 1'000'000));
-}
-
 // A last controller lets everything come to its end, and all accounts must agree.
 void finish_and_check(LiveRig& rig, const Client& client) {
   {

@@ -2,9 +2,13 @@
 // not obey, slices that vanish or were never ours, and what operators ask for meanwhile.
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <fstream>
 
 #include "control/journal.h"
+#include "control/journal_schema.h"
+#include "control/journal_sqlite.h"
+#include "host_faults.h"
 #include "live_fixture.h"
 
 namespace smartmig {
@@ -152,21 +156,177 @@ TEST_F(LiveOdd, ForeignSlicesAreLeftAloneUntilTheyAreAdopted) {
 }
 
 TEST_F(LiveOdd, CancelWorksInEveryPhaseAndMaxRuntimeEndsARun) {
+  const auto cancels = [&](JobNumber job, JobPhase phase) {
+    ASSERT_TRUE(comes_to(job, phase)) << to_string(phase);
+    ASSERT_TRUE(controller_->cancel(job, "test", "").has_value()) << to_string(phase);
+    EXPECT_TRUE(comes_to(job, JobPhase::kCancelled)) << to_string(phase);
+  };
   start();
   ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
-  const JobNumber queued = submit(job_of(3000, 90000));
-  ASSERT_TRUE(controller_->cancel(queued, "test", "").has_value());
-  EXPECT_TRUE(comes_to(queued, JobPhase::kCancelled));
+  cancels(submit(job_of(3000, 90000)), JobPhase::kQueued);
   ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
-  const JobNumber running = submit(job_of(3000, 90000));
-  ASSERT_TRUE(comes_to(running, JobPhase::kRunning));
-  ASSERT_TRUE(controller_->cancel(running, "test", "").has_value());
-  EXPECT_TRUE(comes_to(running, JobPhase::kCancelled));
+  rig_.tell_fleet("\"op\":\"inject\",\"call\":\"start\",\"delay_s\":0.3");
+  cancels(submit(job_of(3000, 90000)), JobPhase::kStarting);
+  cancels(submit(job_of(3000, 90000)), JobPhase::kRunning);
+  JobRequest slow_to_save = job_of(3000, 90000);
+  slow_to_save.checkpoint_s = 1000;  // Two seconds here.
+  const JobNumber saving = submit(slow_to_save);
+  ASSERT_TRUE(comes_to(saving, JobPhase::kRunning));
+  for (const char* gpu : {"0", "1"}) ASSERT_TRUE(tell(Command::Kind::kDrain, gpu).has_value());
+  cancels(saving, JobPhase::kSaving);
+  for (const char* gpu : {"0", "1"}) ASSERT_TRUE(tell(Command::Kind::kUncordon, gpu).has_value());
   JobRequest request = job_of(3000, 90000);
   request.max_runtime_s = 100;
   const JobNumber bounded = submit(request);
   EXPECT_TRUE(comes_to(bounded, JobPhase::kFailed));
   EXPECT_EQ(row(bounded).note, "it ran past its max_runtime_s");
+  EXPECT_EQ(wrong_runs(rig_), "");
+}
+
+TEST_F(LiveOdd, AWallClockThatIsSetChangesNothing) {
+  start();
+  const JobNumber before = submit(job_of(10, 60));
+  ASSERT_TRUE(comes_to(before, JobPhase::kDone));
+  for (const int hours : {-1, 1}) {
+    SCOPED_TRACE(hours);
+    JobRequest request = job_of(500, 3000);
+    request.max_runtime_s = 3000;
+    const JobNumber job = submit(request);
+    ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+    const std::time_t real = std::time(nullptr);
+    const ShiftedWallClock shifted{std::chrono::hours(hours)};
+    ASSERT_NEAR(static_cast<double>(std::time(nullptr) - real), 3600.0 * hours, 5);
+    // The pause of a fence passes.
+    rig_.tell_fleet("\"op\":\"inject\",\"gpu\":1,\"call\":\"create\",\"code\":\"no-permission\"");
+    Command command;
+    command.kind = Command::Kind::kApply;
+    command.layouts = {{"1", "7"}};
+    const auto fences = controller_->counters().fences;
+    ASSERT_TRUE(controller_->command(command, "test").has_value());
+    ASSERT_TRUE(wait_until([&] { return controller_->counters().fences > fences; }));
+    EXPECT_TRUE(wait_until([&] { return controller_->gpu("1")->state == "up"; }));
+    EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+    // It was neither cut short nor thought to have run for an hour of the host's.
+    const JobRow ended = row(job);
+    EXPECT_LT(ended.end_us - ended.start_us, to_us(3000));
+    EXPECT_EQ(ended.attempt, 1);
+    restart();  // It may be set while no controller runs, too.
+    EXPECT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  }
+  controller_.reset();
+  EXPECT_EQ(wrong_runs(rig_), "");
+  EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
+}
+
+TEST_F(LiveOdd, AFullDiskRefusesSubmissionsAndLetsJobsGoOn) {
+  start();
+  const JobNumber running = submit(job_of(500, 3000));
+  ASSERT_TRUE(comes_to(running, JobPhase::kRunning));
+  {
+    const FullDisk full;
+    for (int i = 0; i < 3; ++i) {
+      const auto refused = controller_->submit(job_of(10, 60), "test");
+      ASSERT_FALSE(refused.has_value());
+      EXPECT_EQ(refused.error().status, 503);
+    }
+    EXPECT_FALSE(controller_->ready());
+    EXPECT_NE(controller_->fleet().trouble.find("disk is full"), std::string::npos)
+        << controller_->fleet().trouble;
+    const auto told = tell(Command::Kind::kFreeze);
+    ASSERT_FALSE(told.has_value());
+    EXPECT_EQ(told.error().status, 503);
+    // The job comes to its end on the fleet, and nobody can write so.
+    EXPECT_TRUE(wait_until([&] {
+      const auto readings = rig_.readings();
+      return readings[0].slices.at(0).phase == RunPhase::kIdle &&
+             readings[1].slices.at(0).phase == RunPhase::kIdle &&
+             readings[1].slices.at(1).phase == RunPhase::kIdle;
+    }));
+    EXPECT_EQ(row(running).phase, JobPhase::kRunning);
+  }
+  EXPECT_TRUE(comes_to(running, JobPhase::kDone));
+  EXPECT_TRUE(wait_until([&] { return controller_->ready(); }));
+  EXPECT_EQ(controller_->fleet().trouble, "");
+  EXPECT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  controller_.reset();
+  EXPECT_EQ(wrong_runs(rig_), "");
+  EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
+}
+
+TEST_F(LiveOdd, AJournalOfANewerProgramIsRefusedInOneLineAndLeftAlone) {
+  start();
+  controller_.reset();
+  {
+    Database journal;
+    ASSERT_EQ(open_database(rig_.state_dir() + "/journal.db", SQLITE_OPEN_READWRITE, journal),
+              SQLITE_OK);
+    ASSERT_EQ(put_schema(journal.get(), 1000), SQLITE_OK);
+  }
+  const auto refused = rig_.start_controller(options_);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("newer smartmig"), std::string::npos)
+      << refused.error().message;
+  EXPECT_EQ(refused.error().message.find('\n'), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(rig_.state_dir() + "/damaged-1"));
+}
+
+TEST_F(LiveOdd, ChangesAreBoundedByTheHour) {
+  options_.setup.limits.changes_per_gpu_hour = 2;
+  start();
+  ASSERT_TRUE(wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }));
+  (void)submit(job_of(1e5, 1e6));  // Somebody gains by a change.
+  const auto moved_away = [&] {
+    EXPECT_TRUE(tell(Command::Kind::kFreeze).has_value());
+    Command command;
+    command.kind = Command::Kind::kApply;
+    command.layouts = {{"1", "7"}};
+    EXPECT_TRUE(controller_->command(command, "test").has_value());
+    const bool moved = wait_until([&] { return rig_.readings()[1].slices.size() == 1; });
+    EXPECT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+    return moved;
+  };
+  const auto comes_home = [&](double most_s) {
+    return wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }, most_s);
+  };
+  // The operator's changes are not counted, the policy's ways back are.
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(moved_away());
+    ASSERT_TRUE(comes_home(10));
+  }
+  EXPECT_EQ(controller_->counters().withheld_budget, 0);
+  ASSERT_TRUE(moved_away());
+  EXPECT_FALSE(comes_home(0.5));
+  EXPECT_GT(controller_->counters().withheld_budget, 0);
+  // Half an hour of the fleet gives room for another.
+  EXPECT_TRUE(wait_until([&] {
+    (void)submit(job_of(1, 60));
+    return comes_home(0.1);
+  }));
+}
+
+TEST_F(LiveOdd, ControllersThatStopLeaveJobsRunning) {
+  start();
+  const JobNumber job = submit(job_of(700, 3000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  const auto runs = [&] {
+    for (const GpuReading& gpu : rig_.readings()) {
+      for (const SliceReading& slice : gpu.slices) {
+        if (slice.run == fmt::format("{}.1", job)) return slice.phase == RunPhase::kRunning;
+      }
+    }
+    return false;
+  };
+  controller_.reset();
+  EXPECT_TRUE(runs());
+  start();
+  EXPECT_TRUE(runs());
+  EXPECT_EQ(row(job).phase, JobPhase::kRunning);
+  controller_.reset();
+  EXPECT_TRUE(wait_until([&] { return !runs(); }));  // It ends while nobody listens.
+  start();
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(row(job).attempt, 1);
+  EXPECT_EQ(wrong_runs(rig_), "");
 }
 
 TEST_F(LiveOdd, KeysHoldAfterTheEndAndOverARestart) {
@@ -183,6 +343,62 @@ TEST_F(LiveOdd, KeysHoldAfterTheEndAndOverARestart) {
   const auto other = controller_->submit(job_of(11, 60, "key"), "test");
   ASSERT_FALSE(other.has_value());
   EXPECT_EQ(other.error().status, 409);
+}
+
+// From two slices to four, one of which takes long enough to do something meanwhile.
+class LiveOddCordon : public LiveOdd {
+ protected:
+  void begin_change() {
+    start();
+    ASSERT_TRUE(wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }));
+    ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+    rig_.tell_fleet("\"op\":\"inject\",\"call\":\"create\",\"nth\":2,\"times\":1,\"delay_s\":0.5");
+    Command command;
+    command.kind = Command::Kind::kApply;
+    command.layouts = {{"1", "2-2-2-1"}};
+    ASSERT_TRUE(controller_->command(command, "test").has_value());
+    // The first one is there, the second is being made.
+    ASSERT_TRUE(wait_until([&] {
+      return rig_.readings()[1].slices.size() >= 1 && controller_->gpu("1")->layout != "3-3" &&
+             rig_.tell_fleet("\"op\":\"list\"").at("faults").empty();
+    }));
+  }
+  bool is_done() {
+    return wait_until([&] {
+      const GpuView gpu = *controller_->gpu("1");
+      return gpu.layout == "2-2-2-1" && gpu.state == "cordoned" &&
+             rig_.readings()[1].slices.size() == 4 &&
+             difference(controller_->fleet(), rig_.readings()).empty();
+    });
+  }
+};
+
+TEST_F(LiveOddCordon, InTheMiddleOfAChangeFinishesItAndBeginsNoOther) {
+  begin_change();
+  const auto cordoned = tell(Command::Kind::kCordon, "1");
+  ASSERT_TRUE(cordoned.has_value());
+  EXPECT_EQ(cordoned->lines.size(), 2U);
+  EXPECT_TRUE(is_done()) << controller_->gpu("1")->layout;
+  // The policy wants its own layout back, once there is a job to gain by it: not here.
+  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+  EXPECT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  EXPECT_EQ(controller_->gpu("1")->layout, "2-2-2-1");
+  ASSERT_TRUE(tell(Command::Kind::kUncordon, "1").has_value());
+  (void)submit(job_of(10, 60));
+  EXPECT_TRUE(wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }));
+  controller_.reset();
+  EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
+}
+
+TEST_F(LiveOddCordon, InTheMiddleOfAChangeIsFinishedByTheNextController) {
+  begin_change();
+  ASSERT_TRUE(tell(Command::Kind::kCordon, "1").has_value());
+  restart();
+  EXPECT_TRUE(is_done()) << controller_->gpu("1")->layout << controller_->gpu("1")->trouble;
+  ASSERT_TRUE(tell(Command::Kind::kUncordon, "1").has_value());
+  EXPECT_EQ(controller_->gpu("1")->state, "up");
+  controller_.reset();
+  EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
 }
 
 TEST_F(LiveOdd, APowerCapStartsNothingStopsNothingAndOutlivesTheController) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "control/bounded_call.h"
 #include "control/controller_impl.h"
 
 namespace smartmig {
@@ -12,6 +13,8 @@ constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kHousekeepingNs = 100 * kMs;
 constexpr std::int64_t kRetryFlushNs = 1000 * kMs;
 constexpr int kEventWaitMs = 1000;
+constexpr std::int64_t kFirstEventPauseNs = 200 * kMs;
+constexpr std::int64_t kLastEventPauseNs = 60'000 * kMs;
 constexpr std::size_t kNoticesKept = 10'000;
 
 std::string key_of(const std::string& owner, const std::string& key) { return owner + '\0' + key; }
@@ -34,9 +37,15 @@ Result<std::unique_ptr<Controller>> Controller::start(const ControllerOptions& o
 }
 
 Controller::Impl::~Impl() {
-  stopping = true;
-  inbox->arrived.notify_all();
-  events_journalled.notify_all();
+  {
+    const std::lock_guard lock(events_mutex);  // Nobody misses it between a look and a wait.
+    stopping = true;
+    events_journalled.notify_all();
+  }
+  {
+    const std::lock_guard lock(inbox->mutex);
+    inbox->arrived.notify_all();
+  }
   {
     const std::lock_guard lock(seen_mutex);
     noticed.notify_all();
@@ -277,23 +286,32 @@ void Controller::Impl::record(Event event) {
 // Fetches the fleet's events; fetches more only when those it has are journalled, since asking for
 // later ones lets the fleet forget them.
 void Controller::Impl::watch_events() {
-  std::uint64_t after = 0;
-  {
-    const std::lock_guard lock(events_mutex);
-    after = journalled_event;
-  }
+  std::int64_t heard_ns = monotonic_ns();
+  std::int64_t pause_ns = kFirstEventPauseNs;
+  std::unique_lock lock(events_mutex);
   while (!stopping) {
-    auto events = driver->events_after(after, kEventWaitMs);
-    if (!events) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      continue;
+    const std::uint64_t after = journalled_event;
+    lock.unlock();
+    auto events =
+        bounded_call(driver, kEventWaitMs / 1000.0 + options.call_timeout_s,
+                     [after](Driver& there) { return there.events_after(after, kEventWaitMs); });
+    lock.lock();
+    if (events) {
+      heard_ns = monotonic_ns();
+      pause_ns = kFirstEventPauseNs;
+      deaf.clear();
+    } else {
+      if (static_cast<double>(monotonic_ns() - heard_ns) / 1e9 > options.call_timeout_s)
+        deaf = "the fleet's events cannot be had: " + said(events.error());
+      events_journalled.wait_for(lock, std::chrono::nanoseconds(pause_ns),
+                                 [this] { return stopping.load(); });
+      // Each call that hangs holds a thread.
+      pause_ns = std::min(2 * pause_ns, kLastEventPauseNs);
     }
-    if (events->empty()) continue;
+    if (!events || events->empty()) continue;
     const std::uint64_t last = events->back().number;
     inbox->put(std::move(*events));
-    std::unique_lock lock(events_mutex);
     events_journalled.wait(lock, [&] { return stopping || journalled_event >= last; });
-    after = journalled_event;
   }
 }
 

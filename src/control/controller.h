@@ -81,7 +81,8 @@ struct FleetView {
   double speed = 1;
   bool frozen = false;
   bool recovered = true;  // False: the journal was damaged, an operator must say `recover`.
-  std::string trouble;    // What keeps it from deciding (a full disk); empty: nothing.
+  std::string trouble;  // What keeps it from deciding (a full disk, a fleet that is not heard of);
+                        // empty: nothing.
   double power_w = 0;
   double power_cap_w = 0;  // 0: none.
   double energy_j = 0;     // Modelled, since the controller started.

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/text.h"
+#include "control/bounded_call.h"
 #include "control/controller_impl.h"
 
 namespace smartmig {
@@ -61,7 +62,9 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   driver = std::move(given);
   if (auto opened = open_journal(); !opened) return opened;
   auto described =
-      driver->claim(fmt::format("process {} with state {}", getpid(), options.state_dir));
+      bounded_call(driver, options.call_timeout_s,
+                   [owner = fmt::format("process {} with state {}", getpid(), options.state_dir)](
+                       Driver& fleet_driver) { return fleet_driver.claim(owner); });
   if (!described) return fail("the fleet cannot be had: {}", described.error().message);
   fleet = std::move(*described);
   const std::string known_fleet = journal->setting("fleet");
@@ -107,6 +110,11 @@ void Controller::Impl::take_up() {
       if (book.max_runtime_us || book.save_due_us >= 0) watched.insert(number);
     }
   }
+  for (const auto& [gpu, change] : half_done) {
+    open_intent(gpu, change.first, change.second, clock_us());
+    order_move(gpu, CallDone::Kind::kRetry);
+  }
+  half_done.clear();
   for (const auto& [gpu, run] : strays) {
     calls.emplace_back(gpu, [driver = driver, gpu = gpu, run = run, at = boot_us] {
       CallDone done;
@@ -123,7 +131,11 @@ void Controller::Impl::take_up() {
 DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
   constexpr int kLooks = 100;
   for (int looks = 1;; ++looks) {
-    auto readings = driver->read_all(static_cast<GpuIndex>(fleet.gpus.size()));
+    auto readings =
+        bounded_call(driver, options.call_timeout_s,
+                     [count = static_cast<GpuIndex>(fleet.gpus.size())](Driver& fleet_driver) {
+                       return fleet_driver.read_all(count);
+                     });
     const auto changing = [](const GpuReading& gpu) { return gpu.changing; };
     if (!readings || looks == kLooks || std::none_of(readings->begin(), readings->end(), changing))
       return readings;
@@ -137,7 +149,10 @@ Result<void> Controller::Impl::catch_up() {
   taken_event =
       static_cast<std::uint64_t>(parse_integer(journal->setting("fleet event")).value_or(0));
   while (true) {
-    auto events = driver->events_after(taken_event, 0);
+    auto events =
+        bounded_call(driver, options.call_timeout_s, [after = taken_event](Driver& fleet_driver) {
+          return fleet_driver.events_after(after, 0);
+        });
     if (!events) return fail("the fleet's events cannot be had: {}", events.error().message);
     std::erase_if(*events, [&](const FleetEvent& event) { return event.number <= taken_event; });
     if (events->empty()) return {};
@@ -285,6 +300,12 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
       gpu.intent->closed_us = boot_us;
       gpu.intent->outcome =
           stand.target == present ? "found done after a restart" : "taken up again after a restart";
+      // A closed GPU is not the model's to cut.
+      if (gpu.row.fence.empty() && (gpu.row.cordoned || gpu.row.draining) &&
+          stand.target != present) {
+        stand.target = present;
+        half_done[index] = {gpu.intent->base, wanted};
+      }
       gpu.intent->step.clear();
       rows.emplace_back(*gpu.intent);
       gpu.intent.reset();

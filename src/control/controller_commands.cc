@@ -181,6 +181,8 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
           "{} takes nothing new{}", fleet.gpus[gpu],
           command.kind == Kind::kDrain ? "; jobs that can be stopped are saved and go elsewhere"
                                        : "; what runs there goes on"));
+      if (model->change_open(gpu) || gpus[gpu].moving)
+        outcome.lines.emplace_back("the change of its layout that is under way is finished first");
       if (dry) break;
       gpus[gpu].row.cordoned = true;
       gpus[gpu].row.draining = command.kind == Kind::kDrain;

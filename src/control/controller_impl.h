@@ -13,6 +13,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <future>
+#include <map>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -214,7 +215,9 @@ struct Controller::Impl {
   std::shared_ptr<const Fleet> boards;
   std::string damage;  // Of the journal that was found; empty: none.
   std::vector<std::pair<GpuIndex, std::string>> strays;  // Runs to be killed at the start.
-  std::unordered_map<GpuIndex, TimeUs> changed_us;       // When the fleet last said so, before it.
+  // Changes, from and to, that were under way on GPUs that an operator has closed.
+  std::map<GpuIndex, std::pair<SlotSet, SlotSet>> half_done;
+  std::unordered_map<GpuIndex, TimeUs> changed_us;  // When the fleet last said so, before it.
 
   std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();
   std::unique_ptr<Lanes> lanes;
@@ -224,9 +227,10 @@ struct Controller::Impl {
   std::atomic<bool> refuses_submissions = false;  // The journal cannot be written.
 
   // --- between the loop and the thread that watches the fleet's events
-  std::mutex events_mutex;
+  mutable std::mutex events_mutex;
   std::condition_variable events_journalled;
   std::uint64_t journalled_event = 0;
+  std::string deaf;  // Why nothing is heard of the fleet for longer than a call may take.
 
   // --- for those who ask
   mutable std::mutex seen_mutex;

@@ -164,8 +164,8 @@ void Controller::Impl::lift_fence(GpuIndex index) {
 // The model's picture of whether anything may be placed or cut there.
 void Controller::Impl::apply_openness(GpuIndex index) {
   const GpuBook& gpu = gpus[index];
-  const bool open =
-      gpu.row.fence.empty() && gpu.undo_reason.empty() && !gpu.row.cordoned && !gpu.row.draining;
+  const bool open = gpu.row.fence.empty() && gpu.undo_reason.empty() && !gpu.moving &&
+                    !gpu.row.cordoned && !gpu.row.draining;
   if (open != model->state().gpu(index).up) {
     Event event;
     event.kind = open ? Event::Kind::kOpen : Event::Kind::kClose;

@@ -86,6 +86,10 @@ void Controller::Impl::summarise(FleetView& view) const {
   view.frozen = model->frozen();
   view.recovered = recovered;
   view.trouble = trouble.empty() ? damage : trouble;
+  if (view.trouble.empty()) {
+    const std::lock_guard lock(events_mutex);
+    view.trouble = deaf;
+  }
   view.power_w = model->power_w();
   view.power_cap_w = model->limits().power_cap_w;
   view.energy_j =

@@ -571,7 +571,7 @@ void Model::settle() {
     GpuNotes& notes = gpus_[gpu];
     const SlotSet before = state_.gpu(gpu).present;
     const bool was_operating = state_.gpu(gpu).operation_end_us != kNever;
-    const TimeUs end = was_operating ? kNever : state_.advance(gpu);
+    const TimeUs end = was_operating ? kNever : state_.advance(gpu, notes.change_open);
     if (end != kNever) {
       const std::uint8_t slot = state_.gpu(gpu).operation_slot;
       const bool create = !(before >> slot & 1);

@@ -3,7 +3,8 @@
 // round's orders are for others to carry out, who tell by events how that went.
 //
 // A change of a GPU's layout is open from its first step until no step can be taken; slices it has
-// made get no job before it is closed, so that it can be undone.
+// made get no job before it is closed, so that it can be undone. It goes on where the GPU is closed
+// meanwhile: no layout in between is left.
 //
 // Not thread-safe. A value: a copy decides on its own, which is what `plan` does.
 #pragma once

@@ -422,10 +422,11 @@ TimeUs State::operation_time(GpuIndex gpu, int slot, bool create) const {
   return std::llround(costs_.operation_scale * static_cast<double>(time));
 }
 
-TimeUs State::advance(GpuIndex index) {
+TimeUs State::advance(GpuIndex index, bool even_closed) {
   GpuState& gpu = gpus_[index];
   const Board& board = fleet_->board(index);
-  while (gpu.up && gpu.operation_end_us == kNever && gpu.present != gpu.target) {
+  const bool cuts = gpu.up || even_closed;
+  while (cuts && gpu.operation_end_us == kNever && gpu.present != gpu.target) {
     int slot = -1;
     bool create = true;
     for (SlotSet rest = gpu.target & ~gpu.present; rest && slot < 0; rest &= rest - 1) {

@@ -178,8 +178,8 @@ class State {
   // doomed slices stop.
   void set_target(GpuIndex gpu, SlotSet target);
   // Starts the GPU's next operations; those without duration are done at once. Returns the end of
-  // one that takes time.
-  TimeUs advance(GpuIndex gpu);
+  // one that takes time. `even_closed`: of a change that had begun when the GPU was closed.
+  TimeUs advance(GpuIndex gpu, bool even_closed = false);
   void end_operation(GpuIndex gpu);
   void fail(GpuIndex gpu);
   void bring_back(GpuIndex gpu);

@@ -152,6 +152,9 @@ Result<void> stop_simulated_fleet(const std::string& state) {
       return fail("the simulated fleet of {} does not end", state);
     std::this_thread::sleep_for(kPause);
   }
+  // Not left to the end of the descriptor: a process that another thread is just spawning has a
+  // copy of it until it runs its own program.
+  ::flock(lock->get(), LOCK_UN);
   ::waitpid(*process, nullptr, WNOHANG);  // Where it was our child.
   return {};
 }

@@ -1,0 +1,217 @@
+// The model under events that nobody ordered: jobs that are lost, steps that fail, slices that come
+// and go and are somebody else's, GPUs that close and open. Whatever happens, the picture is one
+// that can be, what contradicts it changes nothing, and the same events give the same decisions.
+#include "control/model.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "base/random.h"
+#include "control/job_request.h"
+#include "control/reasons.h"
+#include "fleet/state_check.h"
+
+namespace smartmig {
+namespace {
+
+constexpr int kSeeds = 12;
+constexpr int kEvents = 600;
+constexpr const char* kEventfulPolicies[] = {"smartmig", "count/cedf", "greedy",
+                                             "static:7,4-3,2-2-2-1/edf"};
+
+// What can be told of a picture, for comparing.
+std::string picture(const Model& model) {
+  const State& state = model.state();
+  std::string text = fmt::format("{} ", model.frozen());
+  for (GpuIndex gpu = 0; gpu < state.fleet().gpu_count(); ++gpu) {
+    const GpuState& there = state.gpu(gpu);
+    text += fmt::format("{:x}>{:x} {:x} {} {} {}|", there.present, there.target, there.awaited,
+                        there.operation_end_us, there.up, model.foreign(gpu));
+  }
+  for (JobIndex job = 0; job < state.arrived(); ++job) {
+    const JobState& its = state.job_state(job);
+    text += fmt::format("{} {} {},", static_cast<int>(its.status), its.slice, its.left);
+  }
+  return text;
+}
+
+class Eventful {
+ public:
+  explicit Eventful(std::uint64_t seed) : random_(seed, "eventful") {
+    begin_.setup.fleet = "2xA100-40GB+1xH100-80GB";
+    begin_.setup.policy = kEventfulPolicies[random_.below(std::size(kEventfulPolicies))];
+    begin_.setup.limits.changes_per_gpu_hour = 200;
+    begin_.gpus.resize(3);
+    for (auto& gpu : begin_.gpus) gpu.fresh = true;
+  }
+  const Snapshot& begin() const { return begin_; }
+  Event next(const Model& model);
+
+ private:
+  // So that most events are about something.
+  JobNumber some_job(const Model& model) {
+    std::vector<JobNumber> found;
+    for (const SliceId id : model.state().running())
+      found.push_back(model.number_of(model.state().slice(id).job));
+    if (!found.empty() && random_.below(10) > 0) return found[random_.below(found.size())];
+    return static_cast<JobNumber>(random_.below(static_cast<std::uint64_t>(last_job_) + 2));
+  }
+  SlotSet some_of(SlotSet slots) {
+    SlotSet some = 0;
+    for (; slots; slots &= slots - 1) {
+      if (random_.below(3) == 0) some |= SlotSet{1} << std::countr_zero(slots);
+    }
+    return some;
+  }
+  // A legal set with at least `kept`.
+  SlotSet with_more(const Fleet& fleet, GpuIndex gpu, SlotSet kept) {
+    const Board& board = fleet.board(gpu);
+    for (int i = 0; i < 6; ++i) {
+      const int slot = static_cast<int>(random_.below(board.slots.size()));
+      if (fleet.kind_of_slot(gpu, slot) != kNoKind && can_add(board, kept, slot))
+        kept |= SlotSet{1} << slot;
+    }
+    return kept;
+  }
+  Job some_work(TimeUs now);
+  void read(const Model& model, Event& event);
+
+  Random random_;
+  Snapshot begin_;
+  JobNumber last_job_ = 0;
+};
+
+Job Eventful::some_work(TimeUs now) {
+  static constexpr const char* kProfiles[] = {"bert-training", "resnet50-training",
+                                              "bert-inference", "resnet50-inference"};
+  JobRequest request;
+  request.profile = kProfiles[random_.below(4)];
+  request.work_s = random_.uniform(1, 400);
+  request.deadline_s = random_.uniform(0, 900);
+  return to_job(request, now);
+}
+
+// Somebody looks at the GPU. A controller does not take in a look while a step is under way.
+void Eventful::read(const Model& model, Event& event) {
+  const GpuState& gpu = model.state().gpu(event.gpu);
+  if (gpu.operation_end_us != kNever) {
+    event.kind = Event::Kind::kStepDone;
+    return;
+  }
+  event.gone = some_of(gpu.present);
+  const SlotSet stays = gpu.present & ~event.gone;
+  event.slots = with_more(model.fleet(), event.gpu, stays) & ~stays;
+  // A slice with a job of ours is not foreign.
+  SlotSet idle = 0;
+  for (SlotSet rest = stays | event.slots; rest; rest &= rest - 1) {
+    const int slot = std::countr_zero(rest);
+    const Board& board = model.fleet().board(event.gpu);
+    const SliceState& slice = model.state().slice(
+        model.fleet().slice_at(event.gpu, board.slots[static_cast<std::size_t>(slot)].start));
+    const bool same = (stays >> slot & 1) != 0;
+    if (!same || slice.job == kNone || model.number_of(slice.job) == 0) idle |= rest & -rest;
+  }
+  event.foreign = some_of(idle);
+  if (random_.below(20) == 0) event.foreign |= SlotSet{1} << 40;  // Nonsense.
+}
+
+Event Eventful::next(const Model& model) {
+  using Kind = Event::Kind;
+  static constexpr Kind kKinds[] = {
+      Kind::kSubmit,   Kind::kSubmit,     Kind::kSubmit, Kind::kEnded,    Kind::kEnded,
+      Kind::kGone,     Kind::kSaved,      Kind::kLost,   Kind::kSaving,   Kind::kStepDone,
+      Kind::kStepDone, Kind::kStepFailed, Kind::kRead,   Kind::kClose,    Kind::kOpen,
+      Kind::kOpen,     Kind::kLayout,     Kind::kFreeze, Kind::kUnfreeze, Kind::kUnfreeze,
+      Kind::kUnfreeze, Kind::kLimits,     Kind::kRound,  Kind::kRound,    Kind::kRound,
+      Kind::kRound,    Kind::kRound,      Kind::kRound,  Kind::kRound,    Kind::kRound};
+  Event event;
+  event.kind = kKinds[random_.below(std::size(kKinds))];
+  event.at_us = model.now() + static_cast<TimeUs>(random_.below(20'000'000));
+  event.gpu = static_cast<GpuIndex>(random_.below(model.fleet().gpu_count()));
+  if (event.kind == Kind::kSubmit) {
+    event.job = ++last_job_;
+    event.work = some_work(event.at_us);
+  } else {
+    event.job = some_job(model);
+  }
+  event.left = random_.uniform();
+  if (event.kind == Kind::kRead) read(model, event);
+  if (event.kind == Kind::kLayout)
+    event.slots = with_more(model.fleet(), event.gpu, model.foreign(event.gpu));
+  if (event.kind == Kind::kLimits)
+    event.limits = {200, random_.below(2) == 0 ? 0 : random_.uniform(100, 1200)};
+  return event;
+}
+
+// The decision, or what is seen to be wrong.
+std::string feed(Model& model, const Event& event) {
+  if (event.kind != Event::Kind::kRound) return model.apply(event) ? "taken" : "refused";
+  const Round& round = model.round(event.at_us);
+  return round.decided() ? decision_text(round, model) : "nothing";
+}
+
+TEST(ModelUnderAnyEvents, KeepsStatesInvariantsAndDecidesTheSameAgain) {
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    Eventful eventful(seed);
+    Model model = *Model::make(eventful.begin(), 0);
+    std::vector<std::pair<EventRow, std::string>> journal;
+    long decided = 0, taken = 0;
+    for (int i = 0; i < kEvents; ++i) {
+      const Event event = eventful.next(model);
+      SCOPED_TRACE(fmt::format("event {} {}", i, to_string(event.kind)));
+      const std::string before = picture(model);
+      Model copy = model;
+      const std::string said = feed(model, event);
+      if (said == "refused") {
+        ASSERT_EQ(picture(model), before);
+      }
+      ASSERT_EQ(broken_invariant(model.state()), "");
+      // A copy goes its own way, to the same end.
+      ASSERT_EQ(picture(copy), before);
+      ASSERT_EQ(feed(copy, event), said);
+      ASSERT_EQ(picture(copy), picture(model));
+      journal.emplace_back(to_row(event), said);
+      decided += said != "nothing" && said != "taken" && said != "refused";
+      taken += said == "taken";
+    }
+    EXPECT_GT(decided, kEvents / 40);
+    EXPECT_GT(taken, kEvents / 4);
+    Model again = *Model::make(eventful.begin(), 0);
+    for (const auto& [row, said] : journal) ASSERT_EQ(feed(again, *parse_event(row)), said);
+  }
+}
+
+TEST(ModelUnderAnyEvents, DecidesOtherwiseWhereOneOfThemIsAnother) {
+  int same = 0, different = 0;
+  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    Eventful eventful(seed);
+    Model model = *Model::make(eventful.begin(), 0);
+    std::vector<Event> events;
+    std::vector<std::string> said;
+    std::vector<std::size_t> ends;
+    for (int i = 0; i < 200; ++i) {
+      events.push_back(eventful.next(model));
+      said.push_back(feed(model, events.back()));
+      if (events.back().kind == Event::Kind::kEnded && said.back() == "taken" && i < 100)
+        ends.push_back(events.size() - 1);
+    }
+    for (const std::size_t changed : ends) {
+      Model again = *Model::make(eventful.begin(), 0);
+      bool differs = false;
+      for (std::size_t i = 0; i < events.size() && !differs; ++i) {
+        Event event = events[i];
+        if (i == changed) event.kind = Event::Kind::kLost;  // It has not ended after all.
+        differs = feed(again, event) != said[i];
+      }
+      ++(differs ? different : same);
+    }
+  }
+  // The job that is back may find nothing to do it on until the end.
+  EXPECT_GT(different, 20);
+  EXPECT_LT(5 * same, different);
+}
+
+}  // namespace
+}  // namespace smartmig
