@@ -185,7 +185,7 @@ TEST(ModelUnderAnyEvents, KeepsStatesInvariantsAndDecidesTheSameAgain) {
 
 TEST(ModelUnderAnyEvents, DecidesOtherwiseWhereOneOfThemIsAnother) {
   int same = 0, different = 0;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2 * kSeeds; ++seed) {
     Eventful eventful(seed);
     Model model = *Model::make(eventful.begin(), 0);
     std::vector<Event> events;
