@@ -1,5 +1,6 @@
 #include "fault_bench.h"
 
+#include <algorithm>
 #include <atomic>
 #include <map>
 #include <mutex>
@@ -71,8 +72,13 @@ Result<void> FaultBench::start_controller() {
 
 void FaultBench::restart_controller() {
   stop_controller();
-  const auto started = start_controller();
-  EXPECT_TRUE(started.has_value()) << started.error().message;
+  std::string why;
+  // A busy host may take longer for an answer than a call may take here.
+  EXPECT_TRUE(wait_until([&] {
+    const auto started = start_controller();
+    if (!started) why = started.error().message;
+    return started.has_value();
+  })) << why;
 }
 
 std::string FaultBench::close() {
@@ -164,7 +170,10 @@ bool FaultBench::comes_to(JobNumber job, JobPhase phase, int attempt) {
 std::string FaultBench::comes_back(const std::string& one, const std::string& other) {
   const bool back = wait_until([&] {
     const GpuView view = gpu(0);
-    return view.state == "up" && view.layout == view.target &&
+    // A slice that is being made is part of the layout already.
+    const bool settled = std::all_of(view.slices.begin(), view.slices.end(),
+                                     [](const SliceView& slice) { return slice.state == "ready"; });
+    return settled && view.state == "up" && view.layout == view.target &&
            (view.layout == one || view.layout == other) && view.layout == real_layout(0);
   });
   const GpuView view = gpu(0);

@@ -154,9 +154,7 @@ std::string run_boot(FaultBench& bench, const Aim& aim, const Strike& strike) {
     return "more than one line: " + refused.error().message;
   if (refused && strike.kind != Strike::Kind::kSlow) return "it has not met the fault";
   bench.clear();
-  if (!refused) {
-    if (const auto started = bench.start_controller(); !started) return started.error().message;
-  }
+  if (!refused) bench.restart_controller();
   const JobRow row = bench.row(job);
   if (row.attempt != 1 || row.phase != JobPhase::kRunning) return "the job does not go on";
   return end(bench);
@@ -172,7 +170,10 @@ std::string run_restart(FaultBench& bench, const Aim& aim, const Strike& strike)
   (void)wait_until([&] { return bench.all_struck(); }, aim.for_ever ? 0.1 : 1);
   bench.restart_controller();
   bench.clear();
-  if (!layout && !bench.comes_to(job, JobPhase::kDone)) return "the job does not come to its end";
+  if (!layout && !bench.comes_to(job, JobPhase::kDone))
+    return fmt::format("the job does not come to its end: it is {}, {}; GPU 0 {}: {}",
+                       to_string(bench.row(job).phase), bench.row(job).note, bench.gpu(0).state,
+                       bench.gpu(0).trouble);
   if (const auto what = bench.comes_back("7", "4-3"); !what.empty()) return what;
   if (!wait_until([&] { return bench.apply(0, "7"); })) return "no layout can be had";
   return end(bench);

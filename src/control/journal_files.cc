@@ -92,7 +92,11 @@ FolderLock& FolderLock::operator=(FolderLock&& other) noexcept {
 }
 
 FolderLock::~FolderLock() {
-  if (fd_ >= 0) ::close(fd_);
+  if (fd_ < 0) return;
+  // A process that another thread is just spawning has a copy of the descriptor until it runs its
+  // own program: closing ours would not give the lock back before that.
+  ::flock(fd_, LOCK_UN);
+  ::close(fd_);
 }
 
 Result<std::string> Journal::set_aside(const std::string& dir) {

@@ -67,6 +67,9 @@ void SimulatedDriver::close() {
     for (FleetConnection* connection : in_use_) connection->hang_up();
   }
   const std::lock_guard claim_lock(claim_mutex_);
+  // Not left to the end of the descriptor, of which a process that is just being spawned has a
+  // copy.
+  if (claim_) claim_->hang_up();
   claim_.reset();
 }
 
