@@ -59,6 +59,8 @@ class Served {
     child_ = fork();
     if (child_ == 0) {
       dup2(pipe_ends[1], STDOUT_FILENO);
+      // A line for each request, as operators have it.
+      SM_CHECK(std::freopen((folder_ + "/serve.log").c_str(), "w", stderr) != nullptr);
       execl(program, program, "serve", "--state", folder_.c_str(), "--fleet", fleet.c_str(),
             "--policy", policy, "--listen", "127.0.0.1:0", "--stop-fleet", nullptr);
       _exit(127);
@@ -206,6 +208,12 @@ double percentile(std::vector<double>& values, double p) {
                          static_cast<std::size_t>(p * static_cast<double>(values.size())))];
 }
 
+double ms_of_page(int port, const char* path) {
+  const auto begin = Clock::now();
+  (void)Connection(port).get(path);  // The server closes those that are long idle.
+  return ms_since(begin);
+}
+
 // Cumulative counts of decisions by milliseconds, from the metrics page.
 std::vector<std::pair<double, double>> decisions_by_ms(const std::string& page) {
   std::vector<std::pair<double, double>> found;
@@ -246,19 +254,14 @@ int run(char** argv) {
   });
   std::vector<double> fleet_ms, metrics_ms;
   std::thread reader([&] {
-    Connection connection(served.port());
-    while (!over) {
-      for (auto [path, ms] : {std::pair{"/api/v1/fleet", &fleet_ms}, {"/metrics", &metrics_ms}}) {
-        const auto begin = Clock::now();
-        (void)connection.get(path);
-        ms->push_back(ms_since(begin));
-      }
-      std::this_thread::sleep_for(std::chrono::seconds(rate > 0 ? 1 : 1000'000));
+    for (int tenths = 0; !over && rate > 0; ++tenths) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (tenths % 10 != 0) continue;
+      fleet_ms.push_back(ms_of_page(served.port(), "/api/v1/fleet"));
+      metrics_ms.push_back(ms_of_page(served.port(), "/metrics"));
     }
   });
-  if (rate == 0) reader.detach();  // It sleeps for as long as the rest takes.
-  Connection watcher(served.port());
-  const auto before = decisions_by_ms(watcher.get("/metrics"));
+  const auto before = decisions_by_ms(Connection(served.port()).get("/metrics"));
   const double cpu_before = served.cpu_s();
   const auto begin = Clock::now();
   std::vector<double> submit_ms;
@@ -269,11 +272,11 @@ int run(char** argv) {
   }
   const double wall_s = ms_since(begin) / 1000;
   const double cpu_s = served.cpu_s() - cpu_before;
-  auto after = decisions_by_ms(watcher.get("/metrics"));
+  auto after = decisions_by_ms(Connection(served.port()).get("/metrics"));
   const double peak_mib = served.status_kib("VmHWM") / 1024;
   over = true;
   listener.join();
-  if (reader.joinable()) reader.join();
+  reader.join();
   served.stop();
 
   double decisions = 0, within_50 = 0, p99_ms = 0;
