@@ -343,7 +343,9 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       if (saving) book->save_due_us = boot_us;
       rows.emplace_back(book->row);
       const TimeUs end_us = slice.begin_us + State::whole_us(book->row.left * full);
-      snapshot.runs.push_back({book->row.number, index, slice.slot, slice.begin_us,
+      // One that was told to save while it was being restored has not begun to progress.
+      snapshot.runs.push_back({book->row.number, index, slice.slot,
+                               saving ? std::min(slice.begin_us, boot_us) : slice.begin_us,
                                saving ? Snapshot::kUnknownEnd : end_us, saving});
     }
   }
