@@ -183,6 +183,29 @@ TEST_F(LiveOdd, CancelWorksInEveryPhaseAndMaxRuntimeEndsARun) {
   EXPECT_EQ(wrong_runs(rig_), "");
 }
 
+// Its save is over long before its progress would have begun.
+TEST_F(LiveOdd, ARunThatSavesWhileItIsRestoredOutlivesTheController) {
+  const auto both = [&](Command::Kind kind) {
+    for (const char* gpu : {"0", "1"}) ASSERT_TRUE(tell(kind, gpu).has_value());
+  };
+  start();
+  JobRequest request = job_of(3000, 90000);
+  request.checkpoint_s = 1000;  // Two seconds here, ...
+  request.restore_s = 20000;    // ... and 40.
+  const JobNumber job = submit(request);
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  both(Command::Kind::kDrain);
+  ASSERT_TRUE(comes_to(job, JobPhase::kQueued));
+  both(Command::Kind::kUncordon);
+  ASSERT_TRUE(wait_until([&] { return row(job).phase == JobPhase::kRunning; }));
+  both(Command::Kind::kDrain);
+  ASSERT_TRUE(comes_to(job, JobPhase::kSaving));
+  restart();
+  EXPECT_TRUE(comes_to(job, JobPhase::kQueued));
+  EXPECT_EQ(row(job).attempt, 2);
+  EXPECT_EQ(wrong_runs(rig_), "");
+}
+
 TEST_F(LiveOdd, AWallClockThatIsSetChangesNothing) {
   start();
   const JobNumber before = submit(job_of(10, 60));
