@@ -37,7 +37,7 @@ namespace smartmig {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr int kConnections = 16;
+constexpr int kConnections = 100;  // An answer takes as long as the decision under way.
 // Whole GPU, one alone; on slices longer. About 1,000 of them end each second on 10,000 GPUs.
 constexpr double kWorkS = 20;
 constexpr const char* kProfiles[] = {"resnet50-inference", "bert-inference", "resnet50-training"};

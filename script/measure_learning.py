@@ -358,6 +358,21 @@ def foresight(run, days):
     return text
 
 
+def no_help(run, days):
+    rows, command = run.compare(days, ["mean-field/cedf", TWO_LEVELS, "count/cedf"], "--rate", "20", *FREE)
+    return (
+        "## What was tried and did not help\n"
+        "- Both levels learned: a learned placer under learned layouts, against the same kind of layouts with `cedf`, and the rule that advised in training:\n"
+        + commands(command)
+        + table(ET_HEADER, et_rows(rows))
+        + "\n- In `mean-field`: drawing among the three most likely in place of all, clipping in place of adaptive KL and several rates in place of one, as the table of its parts shows; the advice, "
+        "drawing at all and the queue's length are what matter.\n"
+        "- In `smartmig`: foresight, as its table shows. What slices are worth now says nearly all that the load of the past hour and the daily curve know; the rest of its lead is the award itself and the packing.\n"
+        "- In `placement`: an option to let a job wait. A job is charged when it is placed, so the best was never to place it.\n"
+        "- In `smartmig`: places kept for long jobs that wait and cannot be stopped. It helped few and cost the others.\n"
+    )
+
+
 OTHER_SEED = "3"
 
 
@@ -386,7 +401,7 @@ def other_days(run, days):
     )
 
 
-SECTIONS = [mean_field, best_policy, bound_distance, real_costs, robustness, one_gpu, placement, other_days, reproduction, ablations]
+SECTIONS = [mean_field, best_policy, bound_distance, real_costs, robustness, one_gpu, placement, other_days, reproduction, ablations, no_help]
 
 
 def main():
