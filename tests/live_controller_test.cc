@@ -66,7 +66,7 @@ TEST(LiveFleet, ForgetsWhatIsOldAndReplaysTheRest) {
         EXPECT_TRUE(wait_until([&] { return (*controller)->counters().done == i; }));
       }
     }
-    const double energy_j = (*controller)->fleet().energy_j;
+    const double energy_j = (*controller)->summary().energy_j;
     // 200 jobs of 20 s and more, by boards that draw more than 50 W.
     EXPECT_GT(energy_j, 2 * 50 * 200 * 20 / 14.0);
   }
@@ -87,6 +87,30 @@ TEST(LiveFleet, ForgetsWhatIsOldAndReplaysTheRest) {
   EXPECT_EQ(reader->jobs(JobPhase::kDone, 0, 1000)->size(), 200u);  // Those are young.
 }
 
+// Its own policy beside itself: what is modelled is what happens, but for jobs that one of the two
+// does not finish.
+TEST(LiveFleet, ShowsAnotherPolicyOnTheSameJobs) {
+  LiveRig rig("modelled");
+  rig.start_fleet("2xA100-40GB", 2000);
+  auto controller = rig.start_controller(rig.options("none/edf"));
+  ASSERT_TRUE(controller.has_value()) << controller.error().message;
+  const JobNumber cancelled = (*controller)->submit(job_of(90'000, 99'000), "test")->id;
+  for (int i = 0; i < 30; ++i)
+    ASSERT_TRUE((*controller)->submit(job_of(200 + 10 * i, 300), "test").has_value());
+  ASSERT_TRUE(wait_until([&] { return (*controller)->counters().done >= 10; }));
+  ASSERT_TRUE((*controller)->cancel(cancelled, "test", "").has_value());
+  std::optional<ModelledView> seen;
+  ASSERT_TRUE(wait_until([&] {
+    seen = (*controller)->summary().modelled;
+    return seen && seen->own_done == 30 && seen->done == 30;
+  }));
+  EXPECT_EQ(seen->policy, "none/edf");
+  EXPECT_GT(seen->own_late, 10);
+  EXPECT_LE(std::abs(seen->late - seen->own_late), 2);
+  EXPECT_NEAR(seen->tardiness_s, seen->own_tardiness_s, 0.1 * seen->own_tardiness_s);
+  EXPECT_NEAR(seen->energy_j, seen->own_energy_j, 0.05 * seen->own_energy_j);
+}
+
 // For a map of the fleet: the colour of a slice comes from its job.
 TEST(LiveFleet, ASliceTellsKindAndDeadlineOfItsJob) {
   LiveRig rig("kinds");
@@ -105,7 +129,8 @@ TEST(LiveFleet, ASliceTellsKindAndDeadlineOfItsJob) {
   std::map<JobNumber, std::string> seen;
   ASSERT_TRUE(wait_until([&] {
     seen.clear();
-    for (const GpuView& gpu : (*controller)->look()->gpus) {
+    const auto fleet = (*controller)->look();
+    for (const GpuView& gpu : fleet->gpus) {
       EXPECT_EQ(gpu.memory_slices, 8);
       for (const SliceView& slice : gpu.slices) {
         if (slice.job != 0) seen[slice.job] = slice.job_kind;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "control/model.h"
+#include "control/modelled_fleet.h"
 #include "fleet/objective.h"
 #include "policy/registry.h"
 #include "sim/metrics.h"
@@ -202,6 +203,62 @@ TEST(LiveModel, IsTheSimulatorToTheMicrosecondWhereLayoutsStay) {
         ASSERT_EQ(end, expected.engine.finish_us()[static_cast<std::size_t>(number) - 1]) << number;
     }
   }
+}
+
+ModelledFleet whole_fleet(const JobTable& table, std::int64_t remembered_jobs) {
+  const Setup setup = empty_fleet(kFleet, "none/edf").setup;
+  return *ModelledFleet::make(setup, {}, table.jobs.front().submit_us, remembered_jobs);
+}
+
+ModelledFleet::Totals totals_of(ModelledFleet fleet, const JobTable& table) {
+  for (std::size_t i = 0; i < table.jobs.size(); ++i)
+    fleet.submit(static_cast<JobNumber>(i) + 1, table.jobs[i], table.jobs[i].submit_us);
+  TimeUs now = table.jobs.back().submit_us;
+  while (!fleet.idle()) fleet.advance(now += kSecondUs);
+  EXPECT_EQ(fleet.totals(now).done, static_cast<std::int64_t>(table.jobs.size()));
+  return fleet.totals(now);
+}
+
+TEST(ModelledFleet, IsTheSimulator) {
+  const JobTable table = part_of_a_day(20, 8);
+  const Simulated simulated(table, "none/edf");
+  const Metrics expected = measure(simulated.engine, 2e-7);
+  for (const std::int64_t remembered : {100'000, 50}) {
+    SCOPED_TRACE(remembered);
+    const auto totals = totals_of(whole_fleet(table, remembered), table);
+    EXPECT_NEAR(totals.tardiness_s, expected.avg_tardiness_s * kJobs, 1e-6 * totals.tardiness_s);
+    EXPECT_NEAR(100.0 * static_cast<double>(totals.late) / kJobs, expected.late_pct, 1e-9);
+    // It is looked at up to a second after the last job.
+    EXPECT_NEAR(totals.energy_j, expected.energy_j, 0.001 * expected.energy_j);
+  }
+}
+
+TEST(ModelledFleet, GathersWhatHappensForFewerRounds) {
+  const JobTable table = part_of_a_day(20, 8);
+  ModelledFleet often = whole_fleet(table, 100'000);
+  ModelledFleet seldom = often;
+  seldom.set_gather(5 * kSecondUs);
+  const auto exact = totals_of(often, table);
+  const auto gathered = totals_of(seldom, table);
+  EXPECT_NEAR(gathered.energy_j, exact.energy_j, 0.01 * exact.energy_j);
+  EXPECT_GT(gathered.tardiness_s, exact.tardiness_s);
+  EXPECT_LT(gathered.tardiness_s, exact.tardiness_s + 60.0 * kJobs);
+}
+
+TEST(ModelledFleet, ForgetsAJobThatIsWithdrawn) {
+  const JobTable table = part_of_a_day(20, 8);
+  ModelledFleet fleet = whole_fleet(table, 100'000);
+  TimeUs now = table.jobs.front().submit_us;
+  for (JobNumber number = 1; number <= 20; ++number)
+    fleet.submit(number, table.jobs[static_cast<std::size_t>(number) - 1], now);
+  now += kSecondUs;
+  fleet.advance(now);
+  // Of eight that run and twelve that wait, some of each.
+  for (JobNumber number = 1; number <= 20; number += 2) fleet.withdraw(number, now);
+  fleet.withdraw(77, now);
+  for (int i = 0; i < 100'000 && !fleet.idle(); ++i) fleet.advance(now += kSecondUs);
+  EXPECT_TRUE(fleet.idle());
+  EXPECT_EQ(fleet.totals(now).done, 10);
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, LiveModelOf,

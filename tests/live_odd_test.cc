@@ -90,7 +90,7 @@ TEST_F(LiveOdd, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
     }
   }
   start();
-  FleetView seen = controller_->fleet();
+  FleetView seen = *controller_->look();
   EXPECT_FALSE(seen.recovered);
   EXPECT_TRUE(seen.frozen);
   EXPECT_FALSE(seen.trouble.empty());
@@ -99,7 +99,7 @@ TEST_F(LiveOdd, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
   }
   EXPECT_TRUE(std::filesystem::exists(rig_.state_dir() + "/damaged-1"));
   restart();  // It stays so.
-  EXPECT_FALSE(controller_->fleet().recovered);
+  EXPECT_FALSE(controller_->summary().recovered);
   ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
   ASSERT_TRUE(tell(Command::Kind::kAdopt, "0").has_value());
   EXPECT_TRUE(wait_until([&] { return controller_->gpu("0")->slices.at(0).state == "ready"; }));
@@ -114,7 +114,8 @@ TEST_F(LiveOdd, AJobThatWillNotStopKeepsItsSliceAndIsNotStartedElsewhere) {
   const JobNumber job = submit(job_of(3000, 90000));
   ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
   const auto where = [&]() -> std::string {
-    for (const GpuView& gpu : controller_->fleet().gpus) {
+    const auto seen = controller_->look();
+    for (const GpuView& gpu : seen->gpus) {
       for (const SliceView& slice : gpu.slices) {
         if (slice.job == job) return fmt::format("{} {}", gpu.index, slice.state);
       }
@@ -253,8 +254,8 @@ TEST_F(LiveOdd, AFullDiskRefusesSubmissionsAndLetsJobsGoOn) {
       EXPECT_EQ(refused.error().status, 503);
     }
     EXPECT_FALSE(controller_->ready());
-    EXPECT_NE(controller_->fleet().trouble.find("disk is full"), std::string::npos)
-        << controller_->fleet().trouble;
+    EXPECT_NE(controller_->summary().trouble.find("disk is full"), std::string::npos)
+        << controller_->summary().trouble;
     const auto told = tell(Command::Kind::kFreeze);
     ASSERT_FALSE(told.has_value());
     EXPECT_EQ(told.error().status, 503);
@@ -269,7 +270,7 @@ TEST_F(LiveOdd, AFullDiskRefusesSubmissionsAndLetsJobsGoOn) {
   }
   EXPECT_TRUE(comes_to(running, JobPhase::kDone));
   EXPECT_TRUE(wait_until([&] { return controller_->ready(); }));
-  EXPECT_EQ(controller_->fleet().trouble, "");
+  EXPECT_EQ(controller_->summary().trouble, "");
   EXPECT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
   controller_.reset();
   EXPECT_EQ(wrong_runs(rig_), "");
@@ -391,7 +392,7 @@ class LiveOddCordon : public LiveOdd {
       const GpuView gpu = *controller_->gpu("1");
       return gpu.layout == "2-2-2-1" && gpu.state == "cordoned" &&
              rig_.readings()[1].slices.size() == 4 &&
-             difference(controller_->fleet(), rig_.readings()).empty();
+             difference(*controller_->look(), rig_.readings()).empty();
     });
   }
 };

@@ -49,14 +49,14 @@ std::string answer(Controller& controller, SimulatedDriver& watcher,
     return done ? "ok" : fmt::format("{} {}", done.error().status, done.error().error);
   }
   if (words[0] == "left") {
-    const FleetView seen = controller.summary();
+    const FleetSummary seen = controller.summary();
     return std::to_string(seen.queued + seen.running);
   }
   if (words[0] == "check") {
     std::string found = "not read";
     (void)wait_until(
         [&] {
-          const FleetView seen = controller.fleet();
+          const FleetView seen = *controller.look();
           const auto readings = watcher.read_all(static_cast<GpuIndex>(seen.gpus.size()));
           if (readings) found = difference(seen, *readings);
           return readings && found.empty();

@@ -28,7 +28,7 @@ std::string end(FaultBench& bench) {
   bench.tell(CommandKind::kUncordon, 0);
   bench.tell(CommandKind::kUncordon, 1);
   const auto left = [&] {
-    const FleetView seen = bench.controller().summary();
+    const FleetSummary seen = bench.controller().summary();
     return seen.queued + seen.running;
   };
   for (JobNumber job = 1; left() > 0 && job < 100'000; ++job) {

@@ -105,6 +105,6 @@ export class Power {
                                                      ...cells.map(text => make('td', {className: 'number', textContent: text}))));
     place.replaceChildren(make('h3', {textContent: `Beside ${modelled.policy} on the same jobs`}),
       make('p', {className: 'found', textContent: `${modelled.policy} is simulated beside this fleet on the jobs it was given, over the same time: its numbers are modelled.`}),
-      make('div', {className: 'scroll'}, make('table', {}, make('thead', {}, head), make('tbody', {}, ...body))));
+      make('div', {className: 'scroll', tabIndex: 0, role: 'group', ariaLabel: `Beside ${modelled.policy}`}, make('table', {}, make('thead', {}, head), make('tbody', {}, ...body))));
   }
 }

@@ -46,6 +46,7 @@ int parse_and_run(int argc, char** argv) {
   add_fleet(app, action);
   add_live(app, action);
   add_replay(app, action);
+  add_backup(app, action);
   add_doctor(app, action);
   try {
     app.parse(argc, argv);

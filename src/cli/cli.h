@@ -31,6 +31,7 @@ void add_serve(CLI::App& app, Action& action, const Invocation& invocation);
 void add_fleet(CLI::App& app, Action& action);
 void add_live(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
+void add_backup(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);
 
 // Prints "smartmig: MESSAGE" on standard error and returns 2, or 1 where the input was good and the

@@ -1,5 +1,5 @@
 // The verbs that ask a running controller: status, submit, cancel, plan, apply, rollback, explain,
-// export, cordon, drain, uncordon, adopt, freeze, unfreeze, recover.
+// export, cordon, drain, uncordon, adopt, freeze, unfreeze, recover, power-cap.
 #include <CLI/CLI.hpp>
 #include <memory>
 
@@ -20,6 +20,7 @@ struct LiveOptions {
   std::string policy;
   std::string profile, key, name;
   double work_s = 0, deadline_s = 0;
+  double watts = 0;
   std::optional<double> checkpoint_s, restore_s, max_runtime_s;
   std::optional<int> memory_mib;
   std::optional<bool> preemptible;
@@ -273,6 +274,13 @@ void add_live(CLI::App& app, Action& action) {
   verbs.add_for_gpu("adopt", "Take slices that somebody else made as ours");
   verbs.add_plain("freeze", "Decide nothing until unfreeze; what runs goes on");
   verbs.add_plain("unfreeze", "Decide again");
+  const auto cap = verbs.add(
+      "power-cap", "Start nothing that would draw more than this; stops nothing",
+      [](const LiveOptions& options) {
+        return run_command(options, "/power-cap", {{"watts", options.watts}});
+      },
+      true);
+  cap.command->add_option("WATTS", cap.options->watts, "Of the whole fleet; 0: no cap")->required();
   verbs.add_plain("recover", "Go on after the journal was damaged, and try fenced GPUs anew");
 }
 

@@ -200,7 +200,7 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   };
   Server server(options.server, backend);
   if (const auto started = server.start(); !started) return failed(started.error().message);
-  const FleetView seen = (*controller)->summary();
+  const FleetSummary seen = (*controller)->summary();
   fmt::print("smartmig serves {} ({}, {:g} times real time) with {} on {}://{}:{}, state in {}\n",
              seen.fleet, options.driver, seen.speed, seen.policy,
              options.server.tls_certificate_file.empty() ? "http" : "https", options.server.address,

@@ -80,11 +80,12 @@ void Controller::Impl::loop() {
     }
     if (!trouble.empty()) continue;
     if (model->next_due_us() <= clock_us()) round_due = true, latest_us = clock_us();
-    if (round_due && now_ns - last_round_ns >= options.tick_ms * kMs) {
+    if (round_due && now_ns >= next_round_ns) {
       round(latest_us);
       if (next_event - beginnings.back().event >= options.rebase_events) rebase();
     }
     dispatch();
+    refresh_picture();
     journal->rest();
   }
   if (!flush({})) return;  // What is not written was not acted on either.
@@ -97,8 +98,7 @@ std::vector<Input> Controller::Impl::wait_for_inputs() {
     const double away_us = static_cast<double>(due - clock_us()) / fleet.clock.speed;
     wait_ns = std::min(wait_ns, static_cast<std::int64_t>(std::clamp(away_us, 0.0, 1e6) * 1000));
   }
-  if (round_due)
-    wait_ns = std::min(wait_ns, last_round_ns + options.tick_ms * kMs - monotonic_ns());
+  if (round_due) wait_ns = std::min(wait_ns, next_round_ns - monotonic_ns());
   std::unique_lock lock(inbox->mutex);
   inbox->arrived.wait_for(lock, std::chrono::nanoseconds(std::max<std::int64_t>(0, wait_ns)),
                           [&] { return stopping || !inbox->inputs.empty(); });
@@ -211,6 +211,7 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
     SM_CHECK(model->apply(job.event));
     latest_us = std::max(latest_us, job.event.at_us);
     round_due = true;
+    if (comparison) comparison->submitted(job.event.job, job.event.work, job.event.at_us);
     if (!job.book.row.key.empty())
       keys[key_of(job.book.row.owner, job.book.row.key)] = job.event.job;
     changed(job.book);
@@ -390,8 +391,11 @@ Answer<void> Controller::cancel(JobNumber job, const std::string& who, const std
 }
 
 Answer<Outcome> Controller::command(const Command& command, const std::string& who) {
-  return impl_->ask<Answer<Outcome>>(
-      [this, command, who] { return impl_->carry_out(command, who); });
+  return impl_->ask<Answer<Outcome>>([this, command, who] {
+    auto outcome = impl_->carry_out(command, who);
+    impl_->forget_picture();
+    return outcome;
+  });
 }
 
 TimeUs Controller::now_us() const { return impl_->clock_us(); }

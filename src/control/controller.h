@@ -73,7 +73,17 @@ struct GpuView {
   std::vector<SliceView> slices;  // By first memory slice.
 };
 
-struct FleetView {
+// What another policy would have made of the same jobs since the controller started, beside what
+// its own has; see control/comparison.h.
+struct ModelledView {
+  std::string policy;
+  double energy_j = 0, own_energy_j = 0;
+  std::int64_t done = 0, own_done = 0;
+  std::int64_t late = 0, own_late = 0;
+  double tardiness_s = 0, own_tardiness_s = 0;  // Sums over the jobs done.
+};
+
+struct FleetSummary {
   TimeUs now_us = 0;
   std::string fleet;  // "8xA100-40GB"
   std::string policy;
@@ -88,6 +98,9 @@ struct FleetView {
   double energy_j = 0;     // Modelled, since the controller started.
   std::int64_t queued = 0, running = 0;
   std::int64_t late_queued = 0;  // Of the queued, past their deadline.
+  std::optional<ModelledView> modelled;
+};
+struct FleetView : FleetSummary {
   std::vector<GpuView> gpus;
 };
 
@@ -185,9 +198,10 @@ class Controller {
   Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner);
   Answer<Outcome> command(const Command& command, const std::string& who);
 
-  FleetView fleet() const;                                  // A copy of the whole picture.
-  std::shared_ptr<const FleetView> look() const;            // The picture itself.
-  FleetView summary() const;                                // The same without GPUs.
+  // The whole picture. Of a large fleet it may be half a second old, though not older than the last
+  // command, so that those who look do not wait for decisions.
+  std::shared_ptr<const FleetView> look() const;
+  FleetSummary summary() const;                             // The same without GPUs.
   std::optional<GpuView> gpu(const std::string& id) const;  // UUID or index.
   Counters counters() const;
   bool ready() const;  // Recovered and deciding.

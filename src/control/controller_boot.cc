@@ -12,6 +12,8 @@
 namespace smartmig {
 namespace {
 
+constexpr const char* kComparedPolicy = "none/edf";
+
 std::string fleet_spec(const std::vector<std::string>& boards) {
   std::string text;
   for (std::size_t i = 0; i < boards.size();) {
@@ -82,6 +84,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   auto made = Model::make(*snapshot, boot_us);
   if (!made) return pass_on(made);
   model.emplace(std::move(*made));
+  begin_comparison(*snapshot);
   read_beginnings();
   write_beginning(std::move(*snapshot), boot_us);
   rows.emplace_back(
@@ -98,6 +101,15 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   round_due = true;
   take_up();
   return {};
+}
+
+// With the jobs that are there, as far as they have come.
+void Controller::Impl::begin_comparison(const Snapshot& snapshot) {
+  Setup other = options.setup;
+  other.policy = kComparedPolicy;
+  auto made = ModelledFleet::make(std::move(other), snapshot.jobs, boot_us);
+  if (made)
+    comparison = std::make_unique<Comparison>(std::move(*made), kComparedPolicy, fleet.clock);
 }
 
 // What was asked for and perhaps not done, and runs that nobody waits for.

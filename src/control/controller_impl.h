@@ -20,6 +20,7 @@
 #include <unordered_map>
 #include <variant>
 
+#include "control/comparison.h"
 #include "control/controller.h"
 #include "control/journal.h"
 #include "control/lanes.h"
@@ -111,6 +112,7 @@ struct Controller::Impl {
   DriverResult<std::vector<GpuReading>> read_settled();
   Result<void> open_journal();
   Result<Snapshot> stand(const std::vector<GpuReading>& readings);
+  void begin_comparison(const Snapshot& snapshot);
   Result<void> catch_up();
   void take_up();
   void settle_ended_runs(const std::vector<FleetEvent>& events);
@@ -194,9 +196,12 @@ struct Controller::Impl {
   Answer<void> apply_plan(bool dry_run, std::vector<std::string>& lines);
 
   // --- controller_view.cc
-  std::shared_ptr<const FleetView> look();
+  std::shared_ptr<const FleetView> recent_picture();
+  std::shared_ptr<const FleetView> draw_picture();
+  void refresh_picture();
+  void forget_picture();
   GpuView look_at(GpuIndex gpu) const;
-  void summarise(FleetView& view) const;
+  void summarise(FleetSummary& view) const;
   std::string_view gpu_state(GpuIndex gpu) const;
 
   // --- controller_keep.cc
@@ -221,10 +226,12 @@ struct Controller::Impl {
 
   std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();
   std::unique_ptr<Lanes> lanes;
+  std::unique_ptr<Comparison> comparison;  // None where the fleet cannot have the other policy.
   std::thread loop_thread;
   std::thread event_thread;
   std::atomic<bool> stopping = false;
   std::atomic<bool> refuses_submissions = false;  // The journal cannot be written.
+  std::atomic<bool> recovered = true;
 
   // --- between the loop and the thread that watches the fleet's events
   mutable std::mutex events_mutex;
@@ -235,6 +242,9 @@ struct Controller::Impl {
   // --- for those who ask
   mutable std::mutex seen_mutex;
   Counters counted;
+  std::shared_ptr<const FleetView> picture;  // Of a large fleet that somebody looks at.
+  std::int64_t picture_ns = 0;               // When it was drawn.
+  std::int64_t looked_ns = 0;                // When somebody looked.
   std::condition_variable noticed;
   std::deque<Notice> notices;
   std::uint64_t next_notice = 1;
@@ -264,11 +274,8 @@ struct Controller::Impl {
   std::uint64_t taken_event = 0;  // Of the fleet's, handled.
   TimeUs latest_us = 0;           // Of what was handled since the last round.
   bool round_due = false;
-  bool recovered = true;
   std::string trouble;  // Why nothing can be written; empty: all is well.
-  std::int64_t last_round_ns = 0, last_housekeeping_ns = 0, last_flush_try_ns = 0;
-  std::shared_ptr<const FleetView> last_look;
-  std::int64_t last_look_ns = 0;
+  std::int64_t next_round_ns = 0, last_housekeeping_ns = 0, last_flush_try_ns = 0;
   std::unordered_map<JobNumber, std::string> start_reasons;  // Of jobs that run.
   std::unordered_map<GpuIndex, std::string> change_reasons;
 };

@@ -27,7 +27,6 @@ std::string Controller::Impl::slice_name(GpuIndex gpu, int slot) const {
 void Controller::Impl::round(TimeUs now) {
   const std::int64_t begin_ns = monotonic_ns();
   round_due = false;
-  last_round_ns = begin_ns;
   Event event;
   event.kind = Event::Kind::kRound;
   event.at_us = std::max(now, model->now());
@@ -60,7 +59,10 @@ void Controller::Impl::round(TimeUs now) {
   }
   const bool acts = !calls.empty() || decided.decided();
   const bool written = !acts || flush({}).has_value();
-  const double took_s = static_cast<double>(monotonic_ns() - begin_ns) / 1e9;
+  const std::int64_t took_ns = monotonic_ns() - begin_ns;
+  // Of a large fleet a decision takes long; as much time is left for all else.
+  next_round_ns = begin_ns + std::max(options.tick_ms * std::int64_t{1'000'000}, 2 * took_ns);
+  const double took_s = static_cast<double>(took_ns) / 1e9;
   {
     const std::lock_guard lock(seen_mutex);
     ++counted.rounds;

@@ -9,9 +9,12 @@
 namespace smartmig {
 namespace {
 
-constexpr std::int64_t kLookLastsNs =
-    100'000'000;  // Of a large fleet; small ones are looked at anew.
+// A picture of a large fleet is drawn anew after every so often while somebody looks, and is good
+// for a little longer; small ones are drawn whenever they are asked for.
 constexpr std::size_t kSmallFleet = 256;
+constexpr std::int64_t kDrawEveryNs = 250'000'000;
+constexpr std::int64_t kPictureLastsNs = 500'000'000;
+constexpr std::int64_t kSomebodyLooksNs = 2'000'000'000;
 
 }  // namespace
 
@@ -77,7 +80,7 @@ GpuView Controller::Impl::look_at(GpuIndex index) const {
   return view;
 }
 
-void Controller::Impl::summarise(FleetView& view) const {
+void Controller::Impl::summarise(FleetSummary& view) const {
   view.now_us = clock_us();
   view.fleet = options.setup.fleet;
   view.policy = options.setup.policy;
@@ -101,30 +104,63 @@ void Controller::Impl::summarise(FleetView& view) const {
     view.running += !queued;
     view.late_queued += queued && book.row.deadline_us < view.now_us;
   }
+  if (!comparison) return;
+  const ModelledFleet::Totals other = comparison->totals(view.now_us);
+  const std::lock_guard lock(seen_mutex);
+  view.modelled = {comparison->policy(), other.energy_j,    view.energy_j,
+                   other.done,           counted.done,      other.late,
+                   counted.late,         other.tardiness_s, counted.tardiness_s};
 }
 
-std::shared_ptr<const FleetView> Controller::Impl::look() {
-  const std::int64_t now_ns = monotonic_ns();
-  if (last_look && gpus.size() > kSmallFleet && now_ns - last_look_ns < kLookLastsNs)
-    return last_look;
+std::shared_ptr<const FleetView> Controller::Impl::draw_picture() {
   auto view = std::make_shared<FleetView>();
   summarise(*view);
   view->gpus.reserve(gpus.size());
   for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) view->gpus.push_back(look_at(gpu));
-  last_look = view;
-  last_look_ns = monotonic_ns();
+  if (gpus.size() > kSmallFleet) {
+    const std::lock_guard lock(seen_mutex);
+    picture = view;
+    picture_ns = monotonic_ns();
+  }
   return view;
 }
 
-std::shared_ptr<const FleetView> Controller::look() const {
-  return impl_->ask<std::shared_ptr<const FleetView>>([this] { return impl_->look(); });
+// Ahead of those who look, between two rounds.
+void Controller::Impl::refresh_picture() {
+  {
+    const std::int64_t now_ns = monotonic_ns();
+    const std::lock_guard lock(seen_mutex);
+    if (!picture || now_ns - picture_ns < kDrawEveryNs || now_ns - looked_ns > kSomebodyLooksNs)
+      return;
+  }
+  draw_picture();
 }
 
-FleetView Controller::fleet() const { return *look(); }
+void Controller::Impl::forget_picture() {
+  const std::lock_guard lock(seen_mutex);
+  picture.reset();
+}
 
-FleetView Controller::summary() const {
-  return impl_->ask<FleetView>([this] {
-    FleetView view;
+std::shared_ptr<const FleetView> Controller::Impl::recent_picture() {
+  const std::int64_t now_ns = monotonic_ns();
+  const std::lock_guard lock(seen_mutex);
+  looked_ns = now_ns;
+  return now_ns - picture_ns < kPictureLastsNs ? picture : nullptr;
+}
+
+std::shared_ptr<const FleetView> Controller::look() const {
+  if (auto recent = impl_->recent_picture()) return recent;
+  return impl_->ask<std::shared_ptr<const FleetView>>([this] {
+    // Others may have waited too.
+    auto recent = impl_->recent_picture();
+    return recent ? recent : impl_->draw_picture();
+  });
+}
+
+FleetSummary Controller::summary() const {
+  if (const auto recent = impl_->recent_picture()) return *recent;
+  return impl_->ask<FleetSummary>([this] {
+    FleetSummary view;
     impl_->summarise(view);
     return view;
   });
@@ -138,9 +174,7 @@ std::optional<GpuView> Controller::gpu(const std::string& id) const {
   });
 }
 
-bool Controller::ready() const {
-  return impl_->ask<bool>([this] { return impl_->recovered && impl_->trouble.empty(); });
-}
+bool Controller::ready() const { return impl_->recovered && !impl_->refuses_submissions; }
 
 Answer<Plan> Controller::plan(const std::string& policy) {
   // The copy is made by the loop's thread, the decision here.

@@ -188,9 +188,6 @@ class Journal {
   // decisions before event `first_event`, at most `rows` of each; in a transaction of its own.
   // Answers whether more is left.
   Result<bool> trim(TimeUs before_us, std::int64_t first_event, int rows);
-  // Writes a copy that is whole, while the controller runs (docs/operations/backup.md): one file,
-  // which needs no log beside it. What was at `path` is replaced once the copy is durable.
-  Result<void> back_up(const std::string& path);
 
  private:
   struct Impl;
@@ -223,6 +220,9 @@ class JournalReader {
   Result<void> each_event(std::int64_t first, const std::function<bool(const EventRow&)>& body);
   // The first thing wrong with any row, or with the file; nothing where all is well.
   Result<void> verify();
+  // Writes a copy that is whole, while the controller runs (docs/operations/backup.md): one file,
+  // which needs no log beside it. What was at `path` is replaced once the copy is durable.
+  Result<void> back_up(const std::string& path);
 
  private:
   struct Impl;

@@ -1,4 +1,5 @@
-// A copy of the journal that is whole.
+#include "control/journal_backup.h"
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -6,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "control/journal_impl.h"
+#include "control/journal_files.h"
 
 namespace smartmig {
 namespace {
@@ -39,10 +40,9 @@ Result<void> sync_and_rename(const std::string& aside, const std::string& path) 
 
 }  // namespace
 
-Result<void> Journal::back_up(const std::string& path) {
-  SM_CHECK(!impl_->in_transaction);
+Result<void> copy_journal(sqlite3* from, const std::string& path) {
   std::error_code error;
-  if (fs::equivalent(path, sqlite3_db_filename(impl_->db.get(), "main"), error)) {
+  if (fs::equivalent(path, sqlite3_db_filename(from, "main"), error)) {
     return fail("{}: is the journal itself, expected another file", path);
   }
   const std::string aside = fmt::format("{}.tmp{}", path, ::getpid());
@@ -51,7 +51,7 @@ Result<void> Journal::back_up(const std::string& path) {
   if (!made) return made;
   std::string trouble;
   Result<void> done;
-  if (copy_pages(impl_->db.get(), aside, trouble) == SQLITE_OK) {
+  if (copy_pages(from, aside, trouble) == SQLITE_OK) {
     done = sync_and_rename(aside, path);
   } else {
     done = fail("{}: {}", path, trouble);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "control/journal_backup.h"
 #include "control/journal_impl.h"
 #include "control/journal_schema.h"
 #include "control/journal_verify.h"
@@ -209,6 +210,10 @@ Result<void> JournalReader::verify() {
   if (good) good = check_rows(impl_->db.get());
   if (!good) return fail("{}: {}", impl_->name, good.error().message);
   return {};
+}
+
+Result<void> JournalReader::back_up(const std::string& path) {
+  return copy_journal(impl_->db.get(), path);
 }
 
 }  // namespace smartmig

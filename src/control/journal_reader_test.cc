@@ -205,8 +205,9 @@ void let_read_only(const fs::path& folder) {
 TEST_F(JournalReaderLists, ReadsACopyInAFolderThatCannotBeWritten) {
   fs::create_directory(folder_.path("copy"));
   const std::string odd = folder_.path("copy/50% of #1?.db");
-  ASSERT_TRUE(journal_.back_up(folder_.path("copy/journal.db")).has_value());
-  ASSERT_TRUE(journal_.back_up(odd).has_value());
+  JournalReader reader = *JournalReader::open(folder_.path());
+  ASSERT_TRUE(reader.back_up(folder_.path("copy/journal.db")).has_value());
+  ASSERT_TRUE(reader.back_up(odd).has_value());
   // As `cp` of a closed journal leaves it: made for a log, and none there.
   const TestFolder second;
   { must_open(second.path()); }

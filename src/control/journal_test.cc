@@ -273,13 +273,14 @@ TEST(Journal, BacksItselfUpWhole) {
     must_commit(journal);
     fs::create_directory(folder.path("copy"));
     std::ofstream(folder.path("copy/journal.db")) << "an older one";
-    const auto copied = journal.back_up(folder.path("copy/journal.db"));
+    JournalReader reader = *JournalReader::open(folder.path());
+    const auto copied = reader.back_up(folder.path("copy/journal.db"));
     ASSERT_TRUE(copied.has_value()) << copied.error().message;
     EXPECT_EQ(mode_of(folder.path("copy/journal.db")), 0600u);
     EXPECT_EQ(std::distance(fs::directory_iterator(folder.path("copy")), fs::directory_iterator()),
               1);
-    EXPECT_FALSE(journal.back_up(folder.path("state/journal.db")).has_value());
-    EXPECT_FALSE(journal.back_up(folder.path("absent/journal.db")).has_value());
+    EXPECT_FALSE(reader.back_up(folder.path("state/journal.db")).has_value());
+    EXPECT_FALSE(reader.back_up(folder.path("absent/journal.db")).has_value());
     EXPECT_EQ(must_load(journal).jobs, std::vector{job});
   }
   Journal copy = must_open(folder.path("copy"));

@@ -76,9 +76,13 @@ class Greedy : public Partitioner {
   }
 
   void decide(View& view, Decision& decision) override {
-    const int slices = collect(view);
-    give_first_sizes(slices);
-    pack(view);
+    now_ = view.now();
+    const int slices = look_at_gpus(view);
+    ready_.clear();
+    if (slices > 0) {
+      give_first_sizes(view, slices);
+      pack(view);
+    }
     emit(view, decision);
   }
 
@@ -95,37 +99,41 @@ class Greedy : public Partitioner {
     return view.everything_ready() ? 0 : view.slots_in_use(gpu);
   }
 
-  // The ready jobs; returns the compute slices to give away.
-  int collect(View& view) {
+  // The GPUs that have room; returns the compute slices to give away.
+  int look_at_gpus(const View& view) {
     const Fleet& fleet = view.fleet();
-    ready_.clear();
-    now_ = view.now();
-    for (const State::Group& group : view.groups()) {
-      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor);
-           group.queue.advance(cursor)) {
-        Sized sized;
-        sized.job = group.queue.at(cursor).job;
-        sized.kinds = group.kinds;
-        ready_.push_back(sized);
-      }
-    }
-    for (Sized& sized : ready_) {
-      sized.full_us = fleet.best_times(view.job(sized.job), sized.kinds);
-      const double estimate = view.job_state(sized.job).estimate;
-      for (double& us : sized.full_us) us *= estimate;
-      sized.scale = view.left(sized.job);
-      sized.size = 0;
-      while (sized.size < kSizeCount - 1 && sized.full_us[sized.size] == 0) ++sized.size;
-      sized.first_remaining_us = State::whole_us(sized.scale * sized.full_us[sized.size]);
-      sized.deadline_us = view.job_state(sized.job).deadline_us;
-    }
+    packed_.resize(fleet.gpu_count());
+    open_.clear();
+    open_.reserve(fleet.gpu_count());
     int slices = 0;
     for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-      if (!view.gpu(gpu).up) continue;
-      slices +=
-          fleet.board(gpu).compute_slices - compute_slices(fleet.board(gpu), kept_slots(view, gpu));
+      const Board& board = fleet.board(gpu);
+      Packed& packed = packed_[gpu];
+      packed.fixed = packed.set = kept_slots(view, gpu);
+      packed.touched = false;
+      packed.jobs.clear();
+      packed.jobs.reserve(board.compute_slices);  // No GPU holds more.
+      const int left = board.compute_slices - compute_slices(board, packed.fixed);
+      if (!view.gpu(gpu).up || left == 0) continue;
+      open_.push_back(gpu);
+      slices += left;
     }
     return slices;
+  }
+
+  // The size that a job begins with, and all that is known of it.
+  static Sized sized(const View& view, JobIndex job, KindSet kinds) {
+    Sized sized;
+    sized.job = job;
+    sized.kinds = kinds;
+    sized.full_us = view.fleet().best_times(view.job(job), kinds);
+    const double estimate = view.job_state(job).estimate;
+    for (double& us : sized.full_us) us *= estimate;
+    sized.scale = view.left(job);
+    while (sized.size < kSizeCount - 1 && sized.full_us[sized.size] == 0) ++sized.size;
+    sized.first_remaining_us = State::whole_us(sized.scale * sized.full_us[sized.size]);
+    sized.deadline_us = view.job_state(job).deadline_us;
+    return sized;
   }
 
   bool is_late(const Sized& sized) const {
@@ -149,57 +157,67 @@ class Greedy : public Partitioner {
     return sized.full_us[size] / static_cast<double>(kMinuteUs);
   }
 
-  void give_first_sizes(int slices) {
-    std::sort(ready_.begin(), ready_.end(), [](const Sized& a, const Sized& b) {
-      return a.first_remaining_us != b.first_remaining_us
-                 ? a.first_remaining_us < b.first_remaining_us
-                 : a.job < b.job;
-    });
-    std::size_t chosen = 0;
-    for (std::size_t i = 0; i < ready_.size() && slices > 0; ++i) {
-      if (ready_[i].full_us[ready_[i].size] == 0 || kSizes[ready_[i].size] > slices) continue;
-      slices -= kSizes[ready_[i].size];
-      ready_[chosen++] = ready_[i];
+  // To the shortest, as long as there are slices.
+  void give_first_sizes(const View& view, int slices) {
+    waiting_.clear();
+    for (const State::Group& group : view.groups()) {
+      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor);
+           group.queue.advance(cursor)) {
+        const JobIndex job = group.queue.at(cursor).job;
+        waiting_.push_back({sized(view, job, group.kinds).first_remaining_us, job, group.kinds});
+      }
     }
-    ready_.resize(chosen);
+    std::make_heap(waiting_.begin(), waiting_.end());
+    while (slices > 0 && !waiting_.empty()) {
+      std::pop_heap(waiting_.begin(), waiting_.end());
+      const Sized next = sized(view, waiting_.back().job, waiting_.back().kinds);
+      waiting_.pop_back();
+      if (next.full_us[next.size] == 0 || kSizes[next.size] > slices) continue;
+      slices -= kSizes[next.size];
+      ready_.push_back(next);
+    }
     if (slices > 0) move_up(slices);
   }
 
+  // The late job that gains most goes first. Who needs more than there is will not get it later.
   void move_up(int slices) {
-    for (Sized& sized : ready_) {
+    steps_.clear();
+    steps_.reserve(ready_.capacity());
+    for (std::uint32_t i = 0; i < ready_.size(); ++i) {
+      Sized& sized = ready_[i];
       if (!is_late(sized)) continue;
       sized.first_power = std::pow(minutes(sized, sized.size), 0.9);
       sized.left_power = std::pow(sized.scale, 0.1);
       find_step(sized);
+      if (sized.next >= 0) steps_.push_back({sized.gain, sized.job, i});
     }
-    while (slices > 0) {
-      Sized* best = nullptr;
-      for (Sized& sized : ready_) {
-        if (sized.next < 0 || kSizes[sized.next] - kSizes[sized.size] > slices) continue;
-        if (!best || sized.gain > best->gain || (sized.gain == best->gain && sized.job < best->job))
-          best = &sized;
+    std::make_heap(steps_.begin(), steps_.end());
+    while (slices > 0 && !steps_.empty()) {
+      std::pop_heap(steps_.begin(), steps_.end());
+      Sized& best = ready_[steps_.back().index];
+      const int more = kSizes[best.next] - kSizes[best.size];
+      if (more > slices) {
+        steps_.pop_back();
+        continue;
       }
-      if (!best) return;
-      slices -= kSizes[best->next] - kSizes[best->size];
-      best->size = best->next;
-      best->next = -1;
-      if (is_late(*best)) find_step(*best);
+      slices -= more;
+      best.size = best.next;
+      best.next = -1;
+      if (is_late(best)) find_step(best);
+      if (best.next < 0) {
+        steps_.pop_back();
+        continue;
+      }
+      steps_.back().gain = best.gain;
+      std::push_heap(steps_.begin(), steps_.end());
     }
   }
 
   void pack(const View& view) {
-    const Fleet& fleet = view.fleet();
-    packed_.resize(fleet.gpu_count());
-    for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-      Packed& packed = packed_[gpu];
-      packed.fixed = packed.set = kept_slots(view, gpu);
-      packed.jobs.clear();
-      packed.jobs.reserve(fleet.board(gpu).compute_slices);  // No GPU holds more.
-      packed.touched = false;
-    }
     std::sort(ready_.begin(), ready_.end(), [](const Sized& a, const Sized& b) {
       return a.size != b.size ? a.size > b.size : a.job < b.job;
     });
+    first_open_.fill(0);
     for (Sized& sized : ready_) {
       for (; sized.size >= 0; --sized.size) {
         if (sized.full_us[sized.size] > 0 && pack_one(view, sized)) break;
@@ -207,19 +225,25 @@ class Greedy : public Partitioner {
     }
   }
 
+  // On the first GPU that has room. One that has none for a size will have none for the next job.
   bool pack_one(const View& view, const Sized& sized) {
     const Fleet& fleet = view.fleet();
-    for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-      if (!view.gpu(gpu).up) continue;
+    std::size_t& first = first_open_[sized.size];
+    for (std::size_t i = first; i < open_.size(); ++i) {
+      const GpuIndex gpu = open_[i];
+      Packed& packed = packed_[gpu];
       const Board& board = fleet.board(gpu);
       const int profile = board.base_profile(kSizes[sized.size]);
-      if (profile < 0 || !runs_on(fleet, sized, gpu, profile)) continue;
+      if (profile >= 0 && !runs_on(fleet, sized, gpu, profile)) continue;
       const SlotSet set =
-          OneMore(board, wanted_).find(packed_[gpu].fixed, packed_[gpu].set, profile);
-      if (!set) continue;
-      packed_[gpu].set = set;
-      packed_[gpu].jobs.push_back({sized.job, profile});
-      packed_[gpu].touched = true;
+          profile < 0 ? 0 : OneMore(board, wanted_).find(packed.fixed, packed.set, profile);
+      if (!set) {
+        if (i == first) ++first;
+        continue;
+      }
+      packed.set = set;
+      packed.jobs.push_back({sized.job, profile});
+      packed.touched = true;
       return true;
     }
     return false;
@@ -278,8 +302,30 @@ class Greedy : public Partitioner {
 
   TimeUs now_ = 0;
 
-  std::vector<Sized> ready_;
+  struct Waiting {
+    TimeUs remaining_us = 0;
+    JobIndex job = 0;
+    KindSet kinds = 0;
+    // The shortest is on top of the heap; of equals the first.
+    friend bool operator<(const Waiting& a, const Waiting& b) {
+      return a.remaining_us != b.remaining_us ? a.remaining_us > b.remaining_us : a.job > b.job;
+    }
+  };
+  struct Step {
+    double gain = 0;
+    JobIndex job = 0;
+    std::uint32_t index = 0;
+    // The largest gain is on top of the heap; of equals the first job.
+    friend bool operator<(const Step& a, const Step& b) {
+      return a.gain != b.gain ? a.gain < b.gain : a.job > b.job;
+    }
+  };
+  std::vector<Waiting> waiting_;
+  std::vector<Sized> ready_;  // Those that get something.
+  std::vector<Step> steps_;
   std::vector<Packed> packed_;
+  std::vector<GpuIndex> open_;                        // With room, when it began.
+  std::array<std::size_t, kSizeCount> first_open_{};  // In open_, for each size.
   std::vector<int> wanted_;
 };
 

@@ -7,6 +7,7 @@
 namespace smartmig {
 namespace {
 
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kUnknownMin = 1;  // Until a slice is free that a job still waits for.
 
 constexpr SlotSet bit(int slot) { return SlotSet{1} << slot; }
@@ -96,26 +97,51 @@ void Rooms::begin(const View& view, const RoomTerms& terms, std::span<const Stop
   stoppable_at_.resize(fleet.slice_count(), kNone);
   for (std::uint32_t i = 0; i < stoppable.size(); ++i)
     stoppable_at_[view.job_state(stoppable[i].job).slice] = i;
-  for (auto& ways : lists_) {
-    for (auto& list : ways) list.clear();
+  for (int size = 0; size < kSizeCount; ++size) {
+    for (auto& list : lists_[size]) list.clear();
+    limits_[size].fill(kNoLimit);
   }
   for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     look_at(gpu);
-    if (view.gpu(gpu).up) list_options(gpu);
+    if (!view.gpu(gpu).up || !may_be_in_view(gpu)) continue;
+    list_options(gpu);
+    trim(2 * kInView);
   }
   for (const Stoppable& running : stoppable)
     stoppable_at_[view.job_state(running.job).slice] = kNone;
-  trim();
+  trim(kInView + 1);
+  for (auto& ways : limits_) ways.fill(kNoLimit);
 }
 
-void Rooms::trim() {
-  for (auto& ways : lists_) {
-    for (auto& list : ways) {
-      if (list.size() <= kInView) continue;
-      std::nth_element(list.begin(), list.begin() + kInView, list.end(),
-                       [](const Option& a, const Option& b) {
-                         return a.key != b.key ? a.key < b.key : a.gpu < b.gpu;
-                       });
+// Whether any of its slots may be among the most promising so far. A later GPU must have the lesser
+// key: between equals the first is taken.
+bool Rooms::may_be_in_view(GpuIndex gpu) const {
+  const Room& room = rooms_[gpu];
+  double until = kNoLimit, loss = kNoLimit;
+  for (int i = 0; i < room.count; ++i) {
+    const Occupant& occupant = room.occupants[i];
+    until = std::min(until, occupant.until);
+    if (occupant.stoppable != kNone) loss = std::min(loss, occupant.loss);
+  }
+  for (const auto& limits : limits_) {
+    if (until * terms_.distrust < limits[static_cast<std::size_t>(Way::kWait)] ||
+        loss < limits[static_cast<std::size_t>(Way::kStop)])
+      return true;
+  }
+  return largest_creatable(view_->fleet().board(gpu), room.used) > 0;
+}
+
+// Leaves the most promising of lists that have come to this length.
+void Rooms::trim(std::size_t from) {
+  for (int size = 0; size < kSizeCount; ++size) {
+    for (std::size_t way = 0; way < lists_[size].size(); ++way) {
+      auto& list = lists_[size][way];
+      if (list.size() < from) continue;
+      const auto last = list.begin() + (kInView - 1);
+      std::nth_element(list.begin(), last, list.end(), [](const Option& a, const Option& b) {
+        return a.key != b.key ? a.key < b.key : a.gpu < b.gpu;
+      });
+      limits_[size][way] = last->key;
       list.resize(kInView);
     }
   }
@@ -183,7 +209,7 @@ void Rooms::list_options(GpuIndex gpu) {
     for (SlotSet rest = board.profile_slots[profile]; rest; rest &= rest - 1)
       list_slot(gpu, size, std::countr_zero(rest), best);
     for (std::size_t way = 0; way < best.size(); ++way) {
-      if (std::isfinite(best[way].key)) lists_[size][way].push_back(best[way]);
+      if (best[way].key < limits_[size][way]) lists_[size][way].push_back(best[way]);
     }
   }
 }

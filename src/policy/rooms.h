@@ -87,8 +87,9 @@ class Rooms {
   using Lists = std::array<std::array<std::vector<Option>, 3>, kSizeCount>;
 
   void look_at(GpuIndex gpu);
+  bool may_be_in_view(GpuIndex gpu) const;
   void list_options(GpuIndex gpu);
-  void trim();
+  void trim(std::size_t from);
   void list_slot(GpuIndex gpu, int size, int slot, std::array<Option, 3>& best) const;
   double cost(const Option& option, const Candidate& candidate, double restore) const;
   double make_minutes(GpuIndex gpu, int slot) const;
@@ -103,6 +104,8 @@ class Rooms {
   std::vector<GpuIndex> changed_;
   std::vector<std::uint32_t> stoppable_at_;  // By slice.
   Lists lists_;
+  // A key that is not less does not come into view; while the fleet is looked at.
+  std::array<std::array<double, 3>, kSizeCount> limits_;
 };
 
 }  // namespace smartmig

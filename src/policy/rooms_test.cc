@@ -288,6 +288,44 @@ TEST(Rooms, OfManyGpusTheMostPromisingStayInView) {
   EXPECT_EQ(found->start, 0);
 }
 
+// As many as are kept in view, one after the other, against all of the fleet.
+TEST(Rooms, OfManyBusyGpusTheFirstToEndAndTheCheapestToStopStayInView) {
+  constexpr int kGpus = 500;
+  constexpr int kTakes = 60;
+  for (const bool stop : {false, true}) {
+    Random random(stop, "busy rooms");
+    std::vector<Job> jobs;
+    std::vector<std::pair<double, GpuIndex>> expected;
+    for (GpuIndex gpu = 0; gpu < kGpus; ++gpu) {
+      const double seconds = 3000 + std::floor(random.uniform(0, 1500));
+      // One whose deadline is near is late by every minute of a stop; some are all the same.
+      const double slack = random.below(4) == 0 ? 900 : std::floor(random.uniform(0, 900));
+      jobs.push_back(flat_job(seconds, seconds + slack, kTraining));
+      expected.emplace_back(stop ? std::max(0.0, 15 - slack / 60) : seconds / 60, gpu);
+    }
+    jobs.push_back(make_job(kLinearS, 60));
+    OnRooms on("500xA100-40GB", "7*500", std::move(jobs));
+    for (GpuIndex gpu = 0; gpu < kGpus; ++gpu) on.on.run(gpu, gpu, 0);
+    on.on.arrive(kGpus, kGpus);
+    on.terms.back = 15;
+    if (stop) {
+      for (GpuIndex gpu = 0; gpu < kGpus; ++gpu) on.stoppable(gpu, kSizeCount - 1);
+    }
+    on.begin();
+    std::sort(expected.begin(), expected.end());
+    const Candidate candidate = on.only_on(kGpus, 7);
+    for (int i = 0; i < kTakes; ++i) {
+      SCOPED_TRACE(i);
+      const auto found = on.find(candidate);
+      ASSERT_TRUE(found);
+      ASSERT_EQ(found->way, stop ? Rooms::Way::kStop : Rooms::Way::kWait);
+      EXPECT_NEAR(stop ? found->loss : found->start, expected[static_cast<std::size_t>(i)].first,
+                  1e-9);
+      on.rooms.take(*found, 1e6, on.stops);
+    }
+  }
+}
+
 TEST(Rooms, AJobIsWorthMovingForWhatItGainsAfterItsSaveAndRestore) {
   // 70 minutes on the 1g against 17.5 on the free 4g.
   OnRooms on("A100-40GB", "4-2-1", {make_job(kLinearS, 0, kTraining)});

@@ -145,14 +145,14 @@ RouteAnswer show_plan(Site& site, const Call& call) {
 RouteAnswer export_layouts(Site& site, const Call& call) {
   const Query query(call.request.query, {});
   if (query.refusal()) return *query.refusal();
-  return HttpResponse{200, "application/yaml", export_yaml(site.backend.fleet())};
+  return HttpResponse{200, "application/yaml", export_yaml(*site.backend.look())};
 }
 
 RouteAnswer show_metrics(Site& site, const Call& call) {
   const Query query(call.request.query, {});
   if (query.refusal()) return *query.refusal();
   return HttpResponse{200, "text/plain; version=0.0.4; charset=utf-8",
-                      metrics_page(site.backend.fleet(), site.backend.counters(),
+                      metrics_page(*site.backend.look(), site.backend.counters(),
                                    site.backend.ready(), site.metrics_gpus)};
 }
 

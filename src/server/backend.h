@@ -25,10 +25,8 @@ class Backend {
   virtual Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner) = 0;
   virtual Answer<Outcome> command(const Command& command, const std::string& who) = 0;
 
-  virtual FleetView fleet() const = 0;
-  // The same, shared: for who reads a part of it.
   virtual std::shared_ptr<const FleetView> look() const = 0;
-  virtual FleetView summary() const = 0;
+  virtual FleetSummary summary() const = 0;
   virtual std::optional<GpuView> gpu(const std::string& id) const = 0;
   virtual Counters counters() const = 0;
   virtual bool ready() const = 0;

@@ -20,9 +20,8 @@ class ControllerBackend : public Backend {
                                        bool dry_run) override;
   Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner) override;
   Answer<Outcome> command(const Command& command, const std::string& who) override;
-  FleetView fleet() const override { return controller_.fleet(); }
   std::shared_ptr<const FleetView> look() const override { return controller_.look(); }
-  FleetView summary() const override { return controller_.summary(); }
+  FleetSummary summary() const override { return controller_.summary(); }
   std::optional<GpuView> gpu(const std::string& id) const override { return controller_.gpu(id); }
   Counters counters() const override { return controller_.counters(); }
   bool ready() const override { return controller_.ready(); }

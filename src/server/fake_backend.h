@@ -20,6 +20,7 @@ class FakeBackend : public Backend {
     fleet_.driver = "simulated";
     fleet_.now_us = 12'500'000;
     fleet_.running = 1;
+    fleet_.modelled = {"none/edf", 2500, 1750.5, 3, 2, 1, 0, 12.5, 0};
     counters_.decide_ms_buckets.assign(13, 1);
     fleet_.gpus[1].state = "fenced";
     fleet_.gpus[1].trouble = "create: in use";
@@ -107,18 +108,11 @@ class FakeBackend : public Backend {
     return Outcome{{line}};
   }
 
-  FleetView fleet() const override {
-    const std::lock_guard lock(mutex_);
-    return fleet_;
-  }
   std::shared_ptr<const FleetView> look() const override {
-    return std::make_shared<const FleetView>(fleet());
+    const std::lock_guard lock(mutex_);
+    return std::make_shared<const FleetView>(fleet_);
   }
-  FleetView summary() const override {
-    FleetView out = fleet();
-    out.gpus.clear();
-    return out;
-  }
+  FleetSummary summary() const override { return *look(); }
   std::optional<GpuView> gpu(const std::string& id) const override {
     const std::lock_guard lock(mutex_);
     return find_gpu(id);

@@ -20,9 +20,24 @@ void write_slice(JsonWriter& json, const SliceView& slice) {
   json.end_object();
 }
 
+void write_modelled(JsonWriter& json, const std::optional<ModelledView>& modelled) {
+  if (!modelled) return json.null("modelled");
+  json.begin_object("modelled");
+  json.field("policy", modelled->policy);
+  json.field("energy_j", modelled->energy_j);
+  json.field("own_energy_j", modelled->own_energy_j);
+  json.field("done", modelled->done);
+  json.field("own_done", modelled->own_done);
+  json.field("late", modelled->late);
+  json.field("own_late", modelled->own_late);
+  json.field("tardiness_s", modelled->tardiness_s);
+  json.field("own_tardiness_s", modelled->own_tardiness_s);
+  json.end_object();
+}
+
 }  // namespace
 
-void write_fleet_fields(JsonWriter& json, const FleetView& fleet) {
+void write_fleet_fields(JsonWriter& json, const FleetSummary& fleet) {
   json.time("now_s", fleet.now_us);
   json.field("fleet", fleet.fleet);
   json.field("policy", fleet.policy);
@@ -37,6 +52,7 @@ void write_fleet_fields(JsonWriter& json, const FleetView& fleet) {
   json.field("queued", fleet.queued);
   json.field("running", fleet.running);
   json.field("late_queued", fleet.late_queued);
+  write_modelled(json, fleet.modelled);
 }
 
 void write_gpu_fields(JsonWriter& json, const GpuView& gpu) {

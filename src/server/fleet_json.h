@@ -7,7 +7,7 @@
 namespace smartmig {
 
 // Fields of the open object, without the GPUs.
-void write_fleet_fields(JsonWriter& json, const FleetView& fleet);
+void write_fleet_fields(JsonWriter& json, const FleetSummary& fleet);
 void write_gpu(JsonWriter& json, const GpuView& gpu);
 void write_gpu_fields(JsonWriter& json, const GpuView& gpu);
 void write_plan_fields(JsonWriter& json, const Plan& plan);

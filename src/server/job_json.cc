@@ -65,7 +65,8 @@ JobOutlooks outlooks(const Backend& backend, std::span<const JobRow> rows) {
   std::sort(gpus.begin(), gpus.end());
   gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
   if (gpus.size() > kFewGpus) {
-    for (const GpuView& gpu : backend.fleet().gpus) add_running(gpu, out);
+    const auto fleet = backend.look();
+    for (const GpuView& gpu : fleet->gpus) add_running(gpu, out);
   } else {
     for (const std::string& uuid : gpus)
       if (const auto gpu = backend.gpu(uuid)) add_running(*gpu, out);

@@ -14,7 +14,7 @@ namespace smartmig {
 namespace {
 
 std::string page_of(const FakeBackend& backend, int most_gpus = 1000) {
-  return metrics_page(backend.fleet(), backend.counters(), true, most_gpus);
+  return metrics_page(*backend.look(), backend.counters(), true, most_gpus);
 }
 
 bool has_line(const std::string& page, const std::string& line) {

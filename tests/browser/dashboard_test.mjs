@@ -150,10 +150,10 @@ test('a decision tells its reasons, and the controller is frozen and capped', ()
   await close();
 }));
 
-test('what another policy would have used is shown beside it where the server tells, and what is wrong', () => withController([], async ({url}) => {
+test('what another policy would have used is shown beside it, and what is wrong', () => withController([], async ({url}) => {
   const {page, problems, asked, context, close} = await openDashboard(browser, url);
   await page.locator('#power-chart svg').waitFor();
-  assert.equal(await page.locator('#modelled').isVisible(), false, 'nothing where it does not');
+  await page.locator('#modelled').getByText('Beside none/edf on the same jobs').waitFor();
   await page.waitForFunction(() => document.querySelectorAll('.gpu .slice.free').length === 8);
   await page.waitForTimeout(1000);
   const before = asked.length;
@@ -177,6 +177,14 @@ test('what another policy would have used is shown beside it where the server te
   await check(page, '#modelled');
   await shot(page, 'modelled');
   clean(problems);
+  await context.unrouteAll({behavior: 'wait'});
+  await context.route('**/api/v1/fleet?gpus=false', async route => {
+    const fleet = await (await route.fetch()).json();
+    await route.fulfill({json: {...fleet, modelled: null}});
+  });
+  await page.reload();
+  await page.locator('#power-chart svg').waitFor();
+  assert.equal(await page.locator('#modelled').isVisible(), false, 'a fleet that cannot have the other policy');
   await context.unrouteAll({behavior: 'wait'});
   await close();
 }));

@@ -1,0 +1,72 @@
+"""A live controller for tests: `smartmig serve` on a free port, with a simulated fleet and a state folder of its own."""
+import http.client
+import json
+import re
+import shutil
+import socket
+import subprocess
+import tempfile
+import threading
+
+
+class Server:
+    """`smartmig serve` of its own, with its fleet, in a temporary folder."""
+
+    def __init__(self, program, *options, config=''):
+        self.state = tempfile.mkdtemp(prefix='smartmig-live-')
+        if config:
+            with open(self.state + '/serve.toml', 'w') as file:
+                file.write(config)
+            options = (*options, '--config', self.state + '/serve.toml')
+        self.process = subprocess.Popen(
+            [program, 'serve', '--state', self.state, '--listen', '127.0.0.1:0', '--stop-fleet', *options],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        line = self.process.stdout.readline()
+        found = re.search(r'http://127\.0\.0\.1:(\d+)', line)
+        if not found:
+            raise SystemExit(f'serve did not start: {line}')
+        self.port = int(found.group(1))
+        self.url = found.group(0)
+        self.local = threading.local()
+
+    def ask(self, method, path, body=None):
+        """The answer, as JSON; one connection for each thread."""
+        if not hasattr(self.local, 'connection'):
+            self.local.connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=60)
+            self.local.connection.connect()
+            self.local.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = self.local.connection
+        text = None if body is None else json.dumps(body)
+        connection.request(method, '/api/v1' + path, text, {'Content-Type': 'application/json'} if text else {})
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+        if response.status >= 300:
+            raise RuntimeError(f'{method} {path}: {response.status} {answer}')
+        return answer
+
+    def tell_fleet(self, request):
+        with socket.socket(socket.AF_UNIX) as channel:
+            channel.settimeout(10)
+            channel.connect(self.state + '/fleet/fleet.sock')
+            channel.sendall(json.dumps({'id': 1, **request}).encode() + b'\n')
+            return json.loads(channel.makefile().readline())
+
+    def summary(self):
+        return self.ask('GET', '/fleet?gpus=false')
+
+    def jobs(self):
+        found, after = [], ''
+        while True:
+            page = self.ask('GET', '/jobs?limit=1000' + after)
+            found += page['jobs']
+            if page['next'] is None:
+                return found
+            after = f"&after={page['next']}"
+
+    def end(self):
+        """Its state stays."""
+        self.process.terminate()
+        self.process.wait(timeout=60)
+
+    def clean_up(self):
+        shutil.rmtree(self.state, ignore_errors=True)

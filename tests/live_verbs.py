@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Every verb of the live controller, as an operator types it, against a controller of its own.
+
+    live_verbs.py PROGRAM
+
+A verb is followed by what it must print: a pattern for its whole output. Those that change something are rehearsed first."""
+import re
+import subprocess
+import sys
+import time
+
+from live_server import Server
+
+
+class Operator:
+    def __init__(self, program, server):
+        self.program, self.server = program, server
+        self.wrong = []
+
+    def run(self, *words):
+        return subprocess.run([self.program, *words], capture_output=True, text=True, timeout=60)
+
+    def ask(self, line):
+        verb, *words = line.split()
+        return self.run(verb, '--server', self.server.url, *words)
+
+    def says(self, line, pattern, status=0):
+        """`smartmig LINE` prints what fits the pattern, and ends with the status."""
+        ran = self.ask(line)
+        printed = ran.stdout + ran.stderr
+        if ran.returncode != status or not re.fullmatch(pattern, printed.strip(), re.DOTALL):
+            self.wrong.append(f'smartmig {line}: exit {ran.returncode}, expected {status} and {pattern!r}:\n{printed}')
+        return printed.strip()
+
+    def comes_to(self, line, pattern):
+        """The same, after some time."""
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            if re.fullmatch(pattern, self.ask(line).stdout.strip(), re.DOTALL):
+                return
+            time.sleep(0.05)
+        self.says(line, pattern)
+
+
+def changes(operator, line, pattern):
+    """A rehearsal changes nothing: afterwards the same can be done."""
+    verb, *words = line.split()
+    operator.says(' '.join([verb, '--dry-run', *words]), '.*')
+    return operator.says(line, pattern)
+
+
+def work_through(operator):
+    says, comes_to = operator.says, operator.comes_to
+    comes_to('status', r'2xA100-40GB with count/cedf: 0 jobs wait, 0 run, \d+ W\n.*')
+    operator.says('submit --profile bert-training --work 3000 --deadline 9000 --dry-run', 'it would be accepted')
+    job = says('submit --profile bert-training --work 3000 --deadline 9000 --key a -- train.py --epochs 3', r'\d+')
+    says('submit --profile bert-training --work 3000 --deadline 9000 --key a -- train.py --epochs 3', job)
+    says('submit --profile bert-training --work 3001 --deadline 9000 --key a', r'.*another request.*', 1)
+    says('submit --profile bert-trainin --work 3000 --deadline 9000', r".*profile.*bert-training.*", 1)
+    comes_to('status ' + job, r'.*\nstate +running.*')
+    says('status ' + job, r'.*command +\["train.py","--epochs","3"\].*')
+    says('explain ' + job, r'it is running on MIG-\S+ of GPU-\S+\n.+')
+    says('plan', r'.+')
+    says('plan --policy greedy', r'.+')
+    says('plan --policy gredy', r".*greedy.*", 1)
+    says('export', r'version: v1\nmig-configs:\n  smartmig:.*')
+    changes(operator, 'freeze', r'.*froz.*|.*frozen.*|.*nothing.*')
+    comes_to('status', r'.*, frozen\n.*')
+    waiting = says('submit --profile resnet50-inference --work 30 --deadline 900', r'\d+')
+    says('explain ' + waiting, r'.*frozen.*')
+    changes(operator, 'unfreeze', r'.*')
+    comes_to('status ' + waiting, r'.*\nstate +(running|done).*')
+    for verb, state in (('cordon', 'cordoned'), ('uncordon', 'up'), ('drain', 'draining'), ('uncordon', 'up')):
+        changes(operator, verb + ' 1', r'.*')
+        comes_to('status', rf'.*\n +1  {state} .*')
+    says('cordon 7', r'.*', 1)
+    changes(operator, 'adopt 0', r'.*')
+    changes(operator, 'power-cap 900', r'.*900.*')
+    says('power-cap -5', r'.*watts.*', 1)
+    changes(operator, 'power-cap 0', r'.*')
+    comes_to('status', r'.*\n +1  up +\S+ +0 of .*')
+    changes(operator, 'freeze', r'.*')
+    changes(operator, 'apply 1=2-2-2-1', r'.*2-2-2-1.*')
+    comes_to('status', r'.*\n +1  up +2-2-2-1 .*')
+    says('apply 1=9', r'.*', 1)
+    changes(operator, 'rollback 1', r'.*')
+    says('explain gpu:1', r'GPU-\S+ is up, cut into .*')
+    changes(operator, 'recover', r'.*')
+    changes(operator, 'unfreeze', r'.*')
+    changes(operator, 'cancel ' + job, f'job {job} is cancelled')
+    comes_to('status ' + job, r'.*\nstate +cancelled.*')
+    says('cancel ' + job, r'.*', 1)
+    says('doctor --state ' + operator.server.state, r'.*every row has its checksum.*')
+
+
+def main():
+    program = sys.argv[1]
+    server = Server(program, '--fleet', '2xA100-40GB', '--speed', '200', '--policy', 'count/cedf')
+    operator = Operator(program, server)
+    try:
+        work_through(operator)
+        copy = server.state + '/copy.db'
+        ran = operator.run('backup', server.state, copy)
+        if ran.returncode != 0 or ran.stdout != f'{copy}: a whole copy\n':
+            operator.wrong.append(f'backup: {ran.stdout}{ran.stderr}')
+        ran = operator.run('replay', copy)
+        if ran.returncode != 0:
+            operator.wrong.append(f'replay of the copy: {ran.stdout}{ran.stderr}')
+    finally:
+        server.end()
+        server.clean_up()
+    print('\n'.join(operator.wrong) or 'every verb does what it says')
+    return 1 if operator.wrong else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
