@@ -198,7 +198,7 @@ class Controller {
   Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner);
   Answer<Outcome> command(const Command& command, const std::string& who);
 
-  // The whole picture. Of a large fleet it may be half a second old, though not older than the last
+  // The whole picture. Of a large fleet it may be two seconds old, though not older than the last
   // command, so that those who look do not wait for decisions.
   std::shared_ptr<const FleetView> look() const;
   FleetSummary summary() const;                             // The same without GPUs.

@@ -13,7 +13,7 @@ namespace {
 // for a little longer; small ones are drawn whenever they are asked for.
 constexpr std::size_t kSmallFleet = 256;
 constexpr std::int64_t kDrawEveryNs = 250'000'000;
-constexpr std::int64_t kPictureLastsNs = 500'000'000;
+constexpr std::int64_t kPictureLastsNs = 2'000'000'000;
 constexpr std::int64_t kSomebodyLooksNs = 2'000'000'000;
 
 }  // namespace

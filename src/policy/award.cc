@@ -147,6 +147,12 @@ int Award::give(std::vector<Candidate>& candidates, int slices, int gpus) {
     std::pop_heap(heap_.begin(), heap_.end());
     const Entry entry = heap_.back();
     heap_.pop_back();
+    if (!heap_.empty()) {
+      // Most likely the next.
+      const char* next = reinterpret_cast<const char*>(&candidates[heap_.front().index]);
+      __builtin_prefetch(next, 1);
+      __builtin_prefetch(next + 64);
+    }
     Candidate& candidate = candidates[entry.index];
     if (candidate.size >= 0 && entry.density < least_) continue;
     if (!fits_in_what_is_left(candidate, slices, gpus)) continue;

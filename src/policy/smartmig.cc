@@ -19,8 +19,25 @@ constexpr std::size_t kMaxSlices = 7;  // Of a GPU.
 // Where moves cost, what one decision does is bounded; the next event is never far.
 constexpr std::ptrdiff_t kAtOnce = 1024;
 constexpr int kPatience = 64;
+constexpr std::size_t kAhead = 8;       // How far memory is asked for before it is looked at.
 constexpr double kPapersWeight = 2e-7;  // Of energy in ET; the knobs were found with it.
 constexpr double kLastingMin = 30;      // A queue of the moment is over by then.
+
+// A candidate's place in line, apart from all else that is known of it.
+struct Ranked {
+  double weight = 0;
+  JobIndex job = 0;
+  std::uint32_t index = 0;
+  std::int8_t size = -1;
+
+  static bool weightier(const Ranked& a, const Ranked& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.job < b.job;
+  }
+  // The larger first, the weightier among equals.
+  friend bool operator<(const Ranked& a, const Ranked& b) {
+    return a.size != b.size ? a.size > b.size : weightier(a, b);
+  }
+};
 
 class Smartmig : public Partitioner {
  public:
@@ -43,6 +60,7 @@ class Smartmig : public Partitioner {
     packing_.reserve(room);
     wanted_.resize(packing_.contents().size());
     for (auto& bins : wanted_) bins.reserve(room);
+    filled_.reserve(room);
     stoppable_.reserve(room * kMaxSlices);
     rooms_.reserve(room);
     whole_gpus(view.fleet(), layouts);
@@ -79,7 +97,6 @@ class Smartmig : public Partitioner {
         order_.push_back(group.queue.at(cursor).job);
       for (std::size_t i = 0; i < order_.size(); ++i) {
         // On long queues what is known of a job is seldom in a cache.
-        constexpr std::size_t kAhead = 8;
         if (i + kAhead < order_.size()) {
           __builtin_prefetch(&view.job(order_[i + kAhead]));
           __builtin_prefetch(&view.job_state(order_[i + kAhead]));
@@ -137,26 +154,29 @@ class Smartmig : public Partitioner {
     for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu)
       gpus_[view.fleet().board_index(gpu)] += view.gpu(gpu).up;
     packing_.clear(gpus_);
-    order_.clear();
-    for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
-      if (candidates_[i].size >= 0) order_.push_back(i);
-    }
-    std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      const Candidate& x = candidates_[a];
-      const Candidate& y = candidates_[b];
-      return x.size != y.size ? x.size > y.size : weightier(x, y);
-    });
-    for (const std::uint32_t i : order_) {
-      Candidate& candidate = candidates_[i];
-      while (candidate.size >= 0 && !pack_one(i, candidate.size)) --candidate.size;
+    rank(candidates_.size(), true);
+    std::sort(ranked_.begin(), ranked_.end());
+    for (std::size_t i = 0; i < ranked_.size(); ++i) {
+      if (i + kAhead < ranked_.size()) __builtin_prefetch(&candidates_[ranked_[i + kAhead].index]);
+      const std::uint32_t index = ranked_[i].index;
+      Candidate& candidate = candidates_[index];
+      while (candidate.size >= 0 && !pack_one(index, candidate.size)) --candidate.size;
     }
   }
   bool pack_one(std::uint32_t i, int size) {
     const Candidate& candidate = candidates_[i];
     return candidate.speed[size] > 0 && packing_.add(i, size, boards_for(candidate, size));
   }
-  static bool weightier(const Candidate& a, const Candidate& b) {
-    return a.weight != b.weight ? a.weight > b.weight : a.job < b.job;
+
+  // Of the first `count` candidates those that have an award, or those that have none, in
+  // `ranked_`.
+  void rank(std::size_t count, bool awarded) {
+    ranked_.clear();
+    for (std::uint32_t i = 0; i < count; ++i) {
+      const Candidate& candidate = candidates_[i];
+      if ((candidate.size >= 0) == awarded)
+        ranked_.push_back({candidate.weight, candidate.job, i, candidate.size});
+    }
   }
 
   // What no layout had room for leaves slices over: waiting jobs get them, then jobs on the same
@@ -164,20 +184,29 @@ class Smartmig : public Partitioner {
   void fill() {
     const int unused = packing_.unused();
     if (unused == 0) return;
-    order_.clear();
-    for (std::uint32_t i = 0; i < candidates_.size(); ++i) {
-      if (candidates_[i].size < 0) order_.push_back(i);
-    }
-    const auto some = order_.begin() + std::min<std::ptrdiff_t>(unused, std::ssize(order_));
-    std::partial_sort(order_.begin(), some, order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return weightier(candidates_[a], candidates_[b]);
-    });
-    for (auto at = order_.begin(); at != some; ++at) {
-      for (int size = 0; size < kSizeCount && candidates_[*at].size < 0; ++size) {
-        if (pack_one(*at, size)) candidates_[*at].size = static_cast<std::int8_t>(size);
+    rank(candidates_.size(), false);
+    const auto some = ranked_.begin() + std::min<std::ptrdiff_t>(unused, std::ssize(ranked_));
+    std::partial_sort(ranked_.begin(), some, ranked_.end());
+    for (auto at = ranked_.begin(); at != some; ++at) {
+      Candidate& candidate = candidates_[at->index];
+      for (int size = 0; size < kSizeCount && candidate.size < 0; ++size) {
+        if (pack_one(at->index, size)) candidate.size = static_cast<std::int8_t>(size);
       }
     }
-    for (Packing::Bin& bin : packing_.bins()) grow(bin);
+    auto& bins = packing_.bins();
+    for (std::size_t i = 0; i < bins.size(); ++i) {
+      if (i + 2 < bins.size()) fetch(bins[i + 2]);
+      grow(bins[i]);
+    }
+  }
+
+  void fetch(const Packing::Bin& bin) const {
+    for (int i = 0; i < bin.count; ++i) __builtin_prefetch(&candidates_[bin.items[i].what]);
+  }
+
+  void fetch_jobs(const View& view, const Packing::Bin& bin) const {
+    for (int i = 0; i < bin.count; ++i)
+      __builtin_prefetch(&view.job_state(candidates_[bin.items[i].what].job));
   }
 
   void grow(Packing::Bin& bin) {
@@ -211,6 +240,7 @@ class Smartmig : public Partitioner {
     others_.resize(fleet.boards().size());
     for (auto& gpus : others_) gpus.clear();
     for (auto& bins : wanted_) bins.clear();
+    filled_.clear();
     for (std::uint32_t b = 0; b < packing_.bins().size(); ++b)
       wanted_[static_cast<std::size_t>(packing_.bins()[b].kind)].push_back(b);
     decision.whole = true;
@@ -222,17 +252,21 @@ class Smartmig : public Partitioner {
         others_[board].push_back(gpu);
         continue;
       }
-      emit_bin(view, gpu, packing_.bins()[wanted_[kind].back()], decision);
+      filled_.emplace_back(gpu, wanted_[kind].back());
       wanted_[kind].pop_back();
     }
     for (auto& bins : wanted_) {
       for (const std::uint32_t b : bins) {
-        const Packing::Bin& bin = packing_.bins()[b];
-        auto& gpus = others_[contents[bin.kind].board];
+        auto& gpus = others_[contents[packing_.bins()[b].kind].board];
         SM_CHECK(!gpus.empty());
-        emit_bin(view, gpus.back(), bin, decision);
+        filled_.emplace_back(gpus.back(), b);
         gpus.pop_back();
       }
+    }
+    for (std::size_t i = 0; i < filled_.size(); ++i) {
+      if (i + 4 < filled_.size()) fetch(packing_.bins()[filled_[i + 4].second]);
+      if (i + 2 < filled_.size()) fetch_jobs(view, packing_.bins()[filled_[i + 2].second]);
+      emit_bin(view, filled_[i].first, packing_.bins()[filled_[i].second], decision);
     }
   }
 
@@ -334,17 +368,12 @@ class Smartmig : public Partitioner {
   void start_waiting(const View& view, std::size_t waiting, Decision& decision) {
     for (const bool awarded : {true, false}) {
       if (!awarded && !rooms_.any_free()) return;
-      order_.clear();
-      for (std::uint32_t i = 0; i < waiting; ++i) {
-        if ((candidates_[i].size >= 0) == awarded) order_.push_back(i);
-      }
-      const auto some = order_.begin() + std::min<std::ptrdiff_t>(kAtOnce, std::ssize(order_));
-      std::partial_sort(order_.begin(), some, order_.end(), [&](std::uint32_t a, std::uint32_t b) {
-        return weightier(candidates_[a], candidates_[b]);
-      });
+      rank(waiting, awarded);
+      const auto some = ranked_.begin() + std::min<std::ptrdiff_t>(kAtOnce, std::ssize(ranked_));
+      std::partial_sort(ranked_.begin(), some, ranked_.end(), Ranked::weightier);
       int in_vain = 0;  // Jobs in a row that found no place now.
-      for (auto at = order_.begin(); at != some && in_vain < kPatience; ++at)
-        in_vain = start_one(view, candidates_[*at], decision) ? 0 : in_vain + 1;
+      for (auto at = ranked_.begin(); at != some && in_vain < kPatience; ++at)
+        in_vain = start_one(view, candidates_[at->index], decision) ? 0 : in_vain + 1;
     }
   }
 
@@ -398,11 +427,13 @@ class Smartmig : public Partitioner {
   TimeUs next_save_end_us_ = kNever;
 
   std::vector<Candidate> candidates_;
-  std::vector<std::uint32_t> order_;
+  std::vector<Ranked> ranked_;
+  std::vector<JobIndex> order_;                // Of a queue.
   std::vector<GpuIndex> gpus_;                 // Up, by board.
   std::vector<std::vector<GpuIndex>> others_;  // By board: up, with a layout that is not wanted.
   std::vector<std::array<KindIndex, kSizeCount>> base_kinds_;  // By board.
   std::vector<std::vector<std::uint32_t>> wanted_;             // Bins, by kind.
+  std::vector<std::pair<GpuIndex, std::uint32_t>> filled_;     // GPUs and their bins.
   std::vector<Rooms::Stoppable> stoppable_;
 };
 
