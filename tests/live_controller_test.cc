@@ -23,6 +23,9 @@ TEST(LiveFleet, RunsJobsToTheirEndAndReplays) {
     }
     EXPECT_TRUE(wait_until([&] { return (*controller)->counters().done == 40; }))
         << (*controller)->counters().done << " done";
+    // A decision while all is free: a job that was to be there would be started then at the latest.
+    ASSERT_TRUE((*controller)->submit(job_of(20, 300), "test").has_value());
+    EXPECT_TRUE(wait_until([&] { return (*controller)->counters().done == 41; }));
   }
   EXPECT_EQ(wrong_journal(rig.state_dir()), "");
   EXPECT_EQ(wrong_runs(rig), "");
@@ -109,6 +112,28 @@ TEST(LiveFleet, ShowsAnotherPolicyOnTheSameJobs) {
   EXPECT_LE(std::abs(seen->late - seen->own_late), 2);
   EXPECT_NEAR(seen->tardiness_s, seen->own_tardiness_s, 0.1 * seen->own_tardiness_s);
   EXPECT_NEAR(seen->energy_j, seen->own_energy_j, 0.05 * seen->own_energy_j);
+}
+
+// Those who look at a large fleet share a picture, and see what they have asked for.
+TEST(LiveFleet, APictureIsSharedAndNotOlderThanTheLastCommand) {
+  LiveRig rig("picture");
+  rig.start_fleet("300xA100-40GB", 1);
+  auto controller = rig.start_controller(rig.options("none/edf"));
+  ASSERT_TRUE(controller.has_value()) << controller.error().message;
+  const auto first = (*controller)->look();
+  EXPECT_EQ((*controller)->look(), first);
+  EXPECT_EQ(first->gpus[5].state, "up");
+  Command cordon;
+  cordon.kind = Command::Kind::kCordon;
+  cordon.gpu = "5";
+  ASSERT_TRUE((*controller)->command(cordon, "test").has_value());
+  EXPECT_EQ((*controller)->look()->gpus[5].state, "cordoned");
+  Command freeze;
+  ASSERT_TRUE((*controller)->command(freeze, "test").has_value());
+  EXPECT_TRUE((*controller)->summary().frozen);
+  // What nobody has asked for comes by and by.
+  ASSERT_TRUE((*controller)->submit(job_of(100, 200), "test").has_value());
+  EXPECT_TRUE(wait_until([&] { return (*controller)->look()->queued == 1; }));
 }
 
 // For a map of the fleet: the colour of a slice comes from its job.

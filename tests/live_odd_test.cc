@@ -8,6 +8,7 @@
 #include "control/journal.h"
 #include "control/journal_schema.h"
 #include "control/journal_sqlite.h"
+#include "control/steps.h"
 #include "host_faults.h"
 #include "live_fixture.h"
 
@@ -54,6 +55,17 @@ class LiveOdd : public testing::Test {
     return wait_until([&] { return row(job).phase == phase; });
   }
 
+  // Where the hardware has it; -1: nowhere.
+  int gpu_of(const std::string& run) {
+    const auto readings = rig_.readings();
+    for (std::size_t gpu = 0; gpu < readings.size(); ++gpu) {
+      for (const SliceReading& slice : readings[gpu].slices) {
+        if (slice.run == run) return static_cast<int>(gpu);
+      }
+    }
+    return -1;
+  }
+
   LiveRig rig_;
   ControllerOptions options_;
   std::unique_ptr<Controller> controller_;
@@ -78,6 +90,13 @@ TEST_F(LiveOdd, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
   start();
   const JobNumber before = submit(job_of(10, 60));
   ASSERT_TRUE(comes_to(before, JobPhase::kDone));
+  // It outlives the journal, and all that is told of it: some seconds of real time.
+  const JobNumber long_one = submit(job_of(3000, 9000));
+  ASSERT_TRUE(comes_to(long_one, JobPhase::kRunning));
+  const std::string run = fmt::format("{}.1", long_one);
+  const auto runs = [&] { return gpu_of(run) >= 0; };
+  ASSERT_TRUE(runs());
+  const std::string other = std::to_string(1 - gpu_of(run));
   controller_.reset();
   {
     std::fstream file(rig_.state_dir() + "/journal.db",
@@ -98,14 +117,69 @@ TEST_F(LiveOdd, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
     for (const SliceView& slice : gpu.slices) EXPECT_EQ(slice.state, "foreign");
   }
   EXPECT_TRUE(std::filesystem::exists(rig_.state_dir() + "/damaged-1"));
+  Command unfreeze;
+  unfreeze.kind = Command::Kind::kUnfreeze;
+  for (const bool dry : {true, false}) {
+    unfreeze.dry_run = dry;
+    EXPECT_EQ(controller_->command(unfreeze, "test").error().status, 409);
+  }
   restart();  // It stays so.
   EXPECT_FALSE(controller_->summary().recovered);
+  EXPECT_TRUE(runs()) << "nobody knows what it is worth";
   ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
-  ASSERT_TRUE(tell(Command::Kind::kAdopt, "0").has_value());
-  EXPECT_TRUE(wait_until([&] { return controller_->gpu("0")->slices.at(0).state == "ready"; }));
+  ASSERT_TRUE(tell(Command::Kind::kAdopt, other).has_value());
+  EXPECT_TRUE(wait_until([&] { return controller_->gpu(other)->slices.at(0).state == "ready"; }));
   const JobNumber job = submit(job_of(10, 60));
   EXPECT_NE(job, before);
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  restart();
+  EXPECT_TRUE(runs());
+  // When it is over its slice can be had, too.
+  ASSERT_TRUE(wait_until([&] { return !runs(); }));
+  EXPECT_TRUE(wait_until([&] {
+    (void)tell(Command::Kind::kAdopt, "0");
+    (void)tell(Command::Kind::kAdopt, "1");
+    return difference(*controller_->look(), rig_.readings()).empty();
+  }));
+}
+
+// A name that a controller has used whose journal is lost.
+TEST_F(LiveOdd, ARunWhoseNameWasUsedBeforeGetsAnother) {
+  start();
+  rig_.tell_fleet("\"op\":\"inject\",\"call\":\"start\",\"code\":\"already-ran\"");
+  const JobNumber job = submit(job_of(10, 600));
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(row(job).attempt, 2);
+  EXPECT_EQ(controller_->counters().fences, 0);
+}
+
+// Slices with media engines are no place for jobs: nobody cuts them by hand, and where somebody
+// else has, a job of ours beside them runs on over a restart.
+TEST_F(LiveOdd, ASliceThatNoJobMayBeOnIsFencedAndNotOursToMake) {
+  options_ = rig_.options("static:3-2,3-2/cedf");
+  start();
+  Command apply;
+  apply.kind = Command::Kind::kApply;
+  apply.layouts = {{"0", "1g.5gb+me"}};
+  EXPECT_EQ(controller_->command(apply, "test").error().status, 400);
+  const JobNumber job = submit(job_of(3000, 90000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  const int where = gpu_of(fmt::format("{}.1", job));
+  ASSERT_GE(where, 0);
+  const Board& board = **BoardTable::shipped().find("A100-40GB");
+  const SlotSet used = slots_of(rig_.readings().at(static_cast<std::size_t>(where)));
+  int slot = 0;
+  while (board.profiles[board.slots.at(static_cast<std::size_t>(slot)).profile].name !=
+             "1g.5gb+me" ||
+         !can_add(board, used, slot))
+    ++slot;
+  rig_.tell_fleet(fmt::format("\"op\":\"foreign-create\",\"gpu\":{},\"slot\":{}", where, slot));
+  const auto fenced = [&] { return controller_->gpu(std::to_string(where))->state == "fenced"; };
+  EXPECT_TRUE(wait_until(fenced));
+  restart();
+  EXPECT_TRUE(fenced());
+  EXPECT_EQ(row(job).phase, JobPhase::kRunning);
+  EXPECT_EQ(row(job).attempt, 1);
 }
 
 TEST_F(LiveOdd, AJobThatWillNotStopKeepsItsSliceAndIsNotStartedElsewhere) {

@@ -10,6 +10,9 @@ namespace {
 constexpr std::int64_t kPauseNs = 200'000'000;
 // It stays so far behind the fleet's clock: a job is told of some time after its submission.
 constexpr std::int64_t kLagNs = 250'000'000;
+// The other policy may not keep up with jobs that this fleet can do; its queue must not grow for
+// ever.
+constexpr std::size_t kMostWaiting = 500'000;
 constexpr int kIdleShare = 9;  // Of each tenth of time.
 
 }  // namespace
@@ -41,14 +44,16 @@ void Comparison::put(Change change) {
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
+    if (given_up_) return;
     first = changes_.empty();
     changes_.push_back(std::move(change));
   }
   if (first) changed_.notify_one();
 }
 
-ModelledFleet::Totals Comparison::totals(TimeUs now) const {
+std::optional<ModelledFleet::Totals> Comparison::totals(TimeUs now) const {
   const std::lock_guard lock(mutex_);
+  if (given_up_) return std::nullopt;
   ModelledFleet::Totals totals = totals_;
   totals.energy_j += totals.power_w * std::max(0.0, to_s(now - totals_at_us_));
   return totals;
@@ -74,13 +79,17 @@ void Comparison::run() {
     lock.lock();
     totals_ = totals;
     totals_at_us_ = now;
-    changed_.wait_for(lock, std::chrono::nanoseconds(pause_ns), [this] { return stopping_; });
+    given_up_ = fleet_.waiting() > kMostWaiting;
+    if (given_up_) return changes_.clear();
+    changed_.wait_for(lock, std::chrono::nanoseconds(pause_ns),
+                      [this] { return stopping_.load(); });
     if (fleet_.idle()) changed_.wait(lock, [this] { return stopping_ || !changes_.empty(); });
   }
 }
 
 void Comparison::go_on(const std::vector<Change>& changes, TimeUs now) {
   for (const Change& change : changes) {
+    if (stopping_) return;
     if (change.work)
       fleet_.submit(change.job, *change.work, change.at_us);
     else

@@ -3,6 +3,7 @@
 // any thread.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
@@ -27,8 +28,9 @@ class Comparison {
   void left(JobNumber job, TimeUs at_us);  // Cancelled, or failed.
 
   const std::string& policy() const { return policy_; }
-  // As it last stood, a fraction of a second ago; its energy up to `now`.
-  ModelledFleet::Totals totals(TimeUs now) const;
+  // As it last stood, a fraction of a second ago; its energy up to `now`. None where it has fallen
+  // so far behind that it was given up.
+  std::optional<ModelledFleet::Totals> totals(TimeUs now) const;
 
  private:
   struct Change {
@@ -49,7 +51,8 @@ class Comparison {
   std::vector<Change> changes_;
   ModelledFleet::Totals totals_;
   TimeUs totals_at_us_ = 0;
-  bool stopping_ = false;
+  bool given_up_ = false;
+  std::atomic<bool> stopping_ = false;
   std::thread thread_;
 };
 

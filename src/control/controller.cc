@@ -31,6 +31,7 @@ Result<std::unique_ptr<Controller>> Controller::start(const ControllerOptions& o
   auto impl = std::make_unique<Impl>(options);
   if (auto booted = impl->boot(std::move(driver)); !booted) return pass_on(booted);
   impl->lanes = std::make_unique<Lanes>(options.workers);
+  impl->alive_ns = monotonic_ns();
   impl->loop_thread = std::thread([raw = impl.get()] { raw->loop(); });
   impl->event_thread = std::thread([raw = impl.get()] { raw->watch_events(); });
   return std::unique_ptr<Controller>(new Controller(std::move(impl)));
@@ -71,6 +72,7 @@ Controller::Impl::~Impl() {
 
 void Controller::Impl::loop() {
   while (!stopping) {
+    alive_ns = monotonic_ns();
     std::vector<Input> inputs = wait_for_inputs();
     take(inputs);
     const std::int64_t now_ns = monotonic_ns();
@@ -94,11 +96,15 @@ void Controller::Impl::loop() {
 std::vector<Input> Controller::Impl::wait_for_inputs() {
   const bool idle = jobs.empty() && calls.empty() && fenced.empty();
   std::int64_t wait_ns = idle ? 10 * kHousekeepingNs : kHousekeepingNs;
-  if (const TimeUs due = model->next_due_us(); due != kNever) {
-    const double away_us = static_cast<double>(due - clock_us()) / fleet.clock.speed;
-    wait_ns = std::min(wait_ns, static_cast<std::int64_t>(std::clamp(away_us, 0.0, 1e6) * 1000));
+  // In trouble nothing is decided; housekeeping tries again to write.
+  if (trouble.empty()) {
+    std::int64_t away_ns = round_due ? 0 : wait_ns;
+    if (const TimeUs due = model->next_due_us(); due != kNever) {
+      const double away_us = static_cast<double>(due - clock_us()) / fleet.clock.speed;
+      away_ns = std::min(away_ns, static_cast<std::int64_t>(std::clamp(away_us, 0.0, 1e6) * 1000));
+    }
+    wait_ns = std::min(wait_ns, std::max(away_ns, next_round_ns - monotonic_ns()));
   }
-  if (round_due) wait_ns = std::min(wait_ns, next_round_ns - monotonic_ns());
   std::unique_lock lock(inbox->mutex);
   inbox->arrived.wait_for(lock, std::chrono::nanoseconds(std::max<std::int64_t>(0, wait_ns)),
                           [&] { return stopping || !inbox->inputs.empty(); });
@@ -201,7 +207,8 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
     more.emplace_back(std::move(event));
     created.push_back(std::move(job));
   }
-  const Result<void> written = rows.empty() && more.empty() ? Result<void>{} : flush(more);
+  const bool waits = rows.empty() || !trouble.empty();  // Housekeeping tries again to write.
+  const Result<void> written = waits && more.empty() ? Result<void>{} : flush(more);
   for (New& job : created) {
     if (!written) {
       job.submission->answer.set_value(
@@ -407,7 +414,6 @@ Counters Controller::counters() const {
 
 std::vector<Notice> Controller::notices_after(std::uint64_t after, int wait_ms, bool& missed) {
   std::unique_lock lock(impl_->seen_mutex);
-  if (after == 0) after = impl_->next_notice - 1;
   impl_->noticed.wait_for(lock, std::chrono::milliseconds(wait_ms),
                           [&] { return impl_->stopping || impl_->next_notice - 1 > after; });
   missed = !impl_->notices.empty() && impl_->notices.front().number > after + 1;

@@ -6,6 +6,7 @@
 //   auto id = (*controller)->submit(request, "alice");
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -57,6 +58,9 @@ struct SliceView {
   TimeUs deadline_us = 0;          // Of the job.
 };
 
+inline constexpr std::array<std::string_view, 5> kGpuStates = {"up", "cordoned", "draining",
+                                                               "fenced", "lost"};
+
 struct GpuView {
   GpuIndex index = 0;
   std::string uuid;
@@ -64,8 +68,7 @@ struct GpuView {
   int memory_slices = 0;  // Of the board, in use or not.
   std::string layout;     // "4-2-1"
   std::string target;     // The same unless it is being changed.
-  // "up", "cordoned", "draining", "fenced", "lost".
-  std::string_view state = "up";
+  std::string_view state = kGpuStates[0];
   std::string trouble;            // Why it is fenced; one line.
   TimeUs retry_us = -1;           // When the fence is tried again.
   double power_w = 0;             // Modelled, from what runs.
@@ -204,7 +207,7 @@ class Controller {
   FleetSummary summary() const;                             // The same without GPUs.
   std::optional<GpuView> gpu(const std::string& id) const;  // UUID or index.
   Counters counters() const;
-  bool ready() const;  // Recovered and deciding.
+  bool ready() const;  // Recovered and deciding, and not stuck.
   TimeUs now_us() const;
   // What it would do now, by its own policy or another; changes nothing.
   Answer<Plan> plan(const std::string& policy);
@@ -221,8 +224,9 @@ class Controller {
   Answer<std::vector<std::string>> explain_job(JobNumber job);
   Answer<std::vector<std::string>> explain_gpu(const std::string& id);
 
-  // Notices after `after` (0: only new ones), waiting up to `wait_ms`; the oldest are forgotten
-  // when there are many, and `missed` is set then. Numbers of what was returned are in it.
+  // Notices after the one of that number (the first has 1), waiting up to `wait_ms`; the oldest are
+  // forgotten when there are many, and `missed` is set then. Numbers of what was returned are in
+  // it.
   std::vector<Notice> notices_after(std::uint64_t after, int wait_ms, bool& missed);
   std::uint64_t last_notice() const;
 

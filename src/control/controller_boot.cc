@@ -13,6 +13,8 @@ namespace smartmig {
 namespace {
 
 constexpr const char* kComparedPolicy = "none/edf";
+constexpr const char* kFirstJob =
+    "least job";  // The setting: those before it are of a lost journal.
 
 std::string fleet_spec(const std::vector<std::string>& boards) {
   std::string text;
@@ -127,6 +129,10 @@ void Controller::Impl::take_up() {
     order_move(gpu, CallDone::Kind::kRetry);
   }
   half_done.clear();
+  // Something happened there, before the look or after it.
+  for (const auto& [gpu, at_us] : changed_us) {
+    if (gpu < gpus.size()) order_read(gpu);
+  }
   for (const auto& [gpu, run] : strays) {
     calls.emplace_back(gpu, [driver = driver, gpu = gpu, run = run, at = boot_us] {
       CallDone done;
@@ -168,6 +174,9 @@ Result<void> Controller::Impl::catch_up() {
     if (!events) return fail("the fleet's events cannot be had: {}", events.error().message);
     std::erase_if(*events, [&](const FleetEvent& event) { return event.number <= taken_event; });
     if (events->empty()) return {};
+    // The fleet has been told since that what came before is journalled: this is an older copy of
+    // the journal, and numbers after its last have been given to other jobs.
+    if (events->front().number > taken_event + 1) begin_numbers_anew();
     settle_ended_runs(*events);
     rows.emplace_back(
         std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
@@ -175,17 +184,21 @@ Result<void> Controller::Impl::catch_up() {
   }
 }
 
+// Numbers of jobs that no journal has given out before; returns the first.
+std::int64_t Controller::Impl::begin_numbers_anew() {
+  next_job = std::max(next_job, std::int64_t{std::time(nullptr)});
+  rows.emplace_back(std::pair<std::string, std::string>(kFirstJob, std::to_string(next_job)));
+  return next_job;
+}
+
 Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings) {
   auto loaded = journal->load();
   if (!loaded) return pass_on(loaded);
   next_job = loaded->next_job;
   // Runs of a journal that was lost may still be known to the fleet: none of their numbers again.
-  const std::int64_t least = damage.empty()
-                                 ? parse_integer(journal->setting("least job")).value_or(1)
-                                 : std::int64_t{std::time(nullptr)};
-  if (!damage.empty())
-    rows.emplace_back(std::pair<std::string, std::string>("least job", std::to_string(least)));
-  next_job = std::max(next_job, least);
+  first_job = parse_integer(journal->setting(kFirstJob)).value_or(1);
+  next_job = std::max(next_job, first_job);
+  if (!damage.empty()) first_job = begin_numbers_anew();
   next_intent = loaded->next_intent;
   next_event = loaded->next_event;
   next_audit = loaded->next_audit;
@@ -265,21 +278,33 @@ void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) 
   }
 }
 
+// Those of its slices that jobs may be on and that can be there together. What we have made comes
+// first: a job of ours runs on even beside something that nobody can place.
+SlotSet Controller::Impl::slots_we_know(GpuIndex index, const GpuReading& reading) const {
+  SlotSet known = 0;
+  for (const bool ours : {true, false}) {
+    for (const SliceReading& slice : reading.slices) {
+      if (gpus[index].ours.contains(slice.uuid) == ours &&
+          boards->kind_of_slot(index, slice.slot) != kNoKind &&
+          can_add(boards->board(index), known, slice.slot))
+        known |= SlotSet{1} << slice.slot;
+    }
+  }
+  return known;
+}
+
 // Which slices are ours, and where each GPU is to go: on with a change that was under way, or back.
 void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Snapshot& snapshot) {
   for (GpuIndex index = 0; index < gpus.size(); ++index) {
     GpuBook& gpu = gpus[index];
     Snapshot::GpuStand& stand = snapshot.gpus[index];
-    const Board& board = boards->board(index);
     const SlotSet made = gpu.intent ? slots_being_made(*gpu.intent) : 0;
     std::set<std::string> gone = gpu.ours;
-    SlotSet present = 0;
-    bool known = true;
+    const SlotSet present = slots_we_know(index, readings[index]);
     for (const SliceReading& slice : readings[index].slices) {
       gone.erase(slice.uuid);
+      if (!(present >> slice.slot & 1)) continue;
       gpu.slices[slice.slot] = slice.uuid;
-      present |= SlotSet{1} << slice.slot;
-      known = known && boards->kind_of_slot(index, slice.slot) != kNoKind;
       // The step under way had made it, and had no time to say so.
       if (!gpu.ours.contains(slice.uuid) && (made >> slice.slot & 1)) {
         gpu.ours.insert(slice.uuid);
@@ -294,11 +319,8 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
     gpu.lost = readings[index].lost;
     if (gpu.lost && gpu.row.fence.empty()) gpu.row.fence = "the GPU is lost";
     if (readings[index].changing) gpu.row.fence = "a change of an earlier controller does not end";
-    if (!known || !is_legal(board, present)) {
+    if (present != slots_of(readings[index]))
       gpu.row.fence = "it has slices that its board's table does not allow";
-      gpu.slices.clear();
-      present = stand.foreign = 0;
-    }
     if (!gpu.row.fence.empty()) {
       gpu.row.retry_us = boot_us;
       fenced.insert(index);
@@ -331,6 +353,7 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
   std::set<JobNumber> found;
   for (GpuIndex index = 0; index < gpus.size(); ++index) {
     for (const SliceReading& slice : readings[index].slices) {
+      if (!(snapshot.gpus[index].present >> slice.slot & 1)) continue;
       if (slice.run.empty()) {
         // Somebody else's process has it, though the slice is ours.
         if (slice.phase != RunPhase::kIdle)
@@ -341,9 +364,10 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       const bool owed = book != nullptr && book->row.phase != JobPhase::kQueued &&
                         gpus[index].ours.contains(slice.uuid);
       if (!owed) {
-        // A run of ours that nobody waits for: it ended in our books, or was never begun there.
+        // A run of ours that nobody waits for: it ended in our books, or was never begun there. One
+        // of a journal that was lost goes on: nobody knows what it is worth.
         snapshot.gpus[index].foreign |= SlotSet{1} << slice.slot;
-        strays.emplace_back(index, slice.run);
+        if (number_of_run(slice.run) >= first_job) strays.emplace_back(index, slice.run);
         continue;
       }
       found.insert(book->row.number);

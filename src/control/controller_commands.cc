@@ -132,20 +132,15 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
     rows.emplace_back(std::pair<std::string, std::string>(name, value));
   };
   if (!trouble.empty() && !dry) return tl::unexpected(refuse(503, trouble));
-  if (!dry)
-    audit(who, fmt::format("{}{}{}", kNames[static_cast<std::size_t>(command.kind)],
-                           command.gpu.empty() ? "" : " ", command.gpu));
   Event event;
   event.at_us = clock_us();
   switch (command.kind) {
     case Kind::kFreeze:
     case Kind::kUnfreeze: {
       const bool freeze = command.kind == Kind::kFreeze;
-      if (!freeze && !recovered) {
-        rows.pop_back();
+      if (!freeze && !recovered)
         return tl::unexpected(
             refuse(409, "the journal was damaged: look at the fleet, then say recover"));
-      }
       outcome.lines.push_back(
           freeze ? "nothing is cut, started or stopped from now on; what runs goes on"
                  : "it decides again");
@@ -218,6 +213,10 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
         if (!found) return tl::unexpected(found.error());
         const auto set = parse_layout(model->fleet().board(*found), layout);
         if (!set) return tl::unexpected(refuse(400, set.error().message, "layouts"));
+        if (!model->is_for_jobs(*found, *set))
+          return tl::unexpected(
+              refuse(400, fmt::format("{} has slices on which no job is placed", in_quotes(layout)),
+                     "layouts"));
         if (auto done = set_layout(*found, *set, true, outcome.lines); !done)
           return tl::unexpected(done.error());
       }
@@ -231,13 +230,20 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
       std::vector<GpuIndex> which = last_changed;
       if (!command.gpu.empty()) which = {gpu};
       if (which.empty()) outcome.lines.emplace_back("no layout has been changed since the start");
+      // All of them, or none.
       for (const GpuIndex index : which) {
         const SlotSet good = gpus[index].row.last_good;
         if (good == 0) {
           outcome.lines.push_back(fmt::format("{}: no earlier layout is known", fleet.gpus[index]));
-        } else if (auto done = set_layout(index, good, dry, outcome.lines); !done) {
+        } else if (auto done = set_layout(index, good, true, outcome.lines); !done) {
           return tl::unexpected(done.error());
         }
+      }
+      if (dry) break;
+      for (const GpuIndex index : which) {
+        std::vector<std::string> said_already;
+        if (gpus[index].row.last_good != 0)
+          (void)set_layout(index, gpus[index].row.last_good, false, said_already);
       }
       break;
     }
@@ -257,6 +263,8 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
       break;
   }
   if (!dry) {
+    audit(who, fmt::format("{}{}{}", kNames[static_cast<std::size_t>(command.kind)],
+                           command.gpu.empty() ? "" : " ", command.gpu));
     if (auto written = flush({}); !written)
       return tl::unexpected(refuse(503, written.error().message));
     notice("fleet",

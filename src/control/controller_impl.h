@@ -92,6 +92,7 @@ struct GpuBook {
   std::string undo_reason;        // Why the intent's change is being undone; empty: it is not.
   std::optional<SlotSet> wanted;  // What the change that failed was for: a retry goes there.
   bool read_ordered = false;
+  bool read_again = false;  // Something has happened since that was ordered.
   bool look_again = false;  // A look came while a step was under way.
   bool moving = false;      // The way back, or another try, is ordered.
   bool hung = false;        // A call was given up and has not come back.
@@ -113,6 +114,8 @@ struct Controller::Impl {
   Result<void> open_journal();
   Result<Snapshot> stand(const std::vector<GpuReading>& readings);
   void begin_comparison(const Snapshot& snapshot);
+  std::int64_t begin_numbers_anew();
+  SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
   Result<void> catch_up();
   void take_up();
   void settle_ended_runs(const std::vector<FleetEvent>& events);
@@ -202,6 +205,7 @@ struct Controller::Impl {
   void forget_picture();
   GpuView look_at(GpuIndex gpu) const;
   void summarise(FleetSummary& view) const;
+  std::vector<Expectation> expect(std::size_t most);
   std::string_view gpu_state(GpuIndex gpu) const;
 
   // --- controller_keep.cc
@@ -218,7 +222,8 @@ struct Controller::Impl {
   TimeUs boot_us = 0;
   std::unordered_map<std::string, GpuIndex> gpu_by_uuid;
   std::shared_ptr<const Fleet> boards;
-  std::string damage;  // Of the journal that was found; empty: none.
+  std::string damage;          // Of the journal that was found; empty: none.
+  std::int64_t first_job = 1;  // Of this journal; lower numbers are of one that was lost.
   std::vector<std::pair<GpuIndex, std::string>> strays;  // Runs to be killed at the start.
   // Changes, from and to, that were under way on GPUs that an operator has closed.
   std::map<GpuIndex, std::pair<SlotSet, SlotSet>> half_done;
@@ -232,6 +237,7 @@ struct Controller::Impl {
   std::atomic<bool> stopping = false;
   std::atomic<bool> refuses_submissions = false;  // The journal cannot be written.
   std::atomic<bool> recovered = true;
+  std::atomic<std::int64_t> alive_ns = 0;  // When the loop came round last.
 
   // --- between the loop and the thread that watches the fleet's events
   mutable std::mutex events_mutex;
@@ -240,6 +246,10 @@ struct Controller::Impl {
   std::string deaf;  // Why nothing is heard of the fleet for longer than a call may take.
 
   // --- for those who ask
+  std::mutex rehearsal_mutex;  // One rehearsal at a time: each has a copy of the model.
+  std::vector<Expectation> expected;
+  std::size_t expected_most = 0;
+  std::int64_t expected_until_ns = 0;
   mutable std::mutex seen_mutex;
   Counters counted;
   std::shared_ptr<const FleetView> picture;  // Of a large fleet that somebody looks at.
@@ -292,5 +302,6 @@ T Controller::Impl::ask(std::function<T()> question) {
 std::string said(const DriverError& error);
 // "123.4": the fourth run of job 123.
 std::string run_name(JobNumber job, int attempt);
+JobNumber number_of_run(const std::string& run);  // 0: that is no such name.
 
 }  // namespace smartmig

@@ -26,15 +26,16 @@ std::string said(const DriverError& error) {
                      to_string(error.code));
 }
 
-JobBook* Controller::Impl::book_of(const std::string& run) {
+JobNumber number_of_run(const std::string& run) {
   const auto parts = split(run, '.');
-  if (parts.size() != 2) return nullptr;
-  const auto number = parse_integer(parts[0]);
-  const auto attempt = parse_integer(parts[1]);
-  if (!number || !attempt) return nullptr;
-  const auto found = jobs.find(*number);
-  if (found == jobs.end() || found->second.row.attempt != *attempt) return nullptr;
-  return &found->second;
+  return parts.size() == 2 ? parse_integer(parts[0]).value_or(0) : 0;
+}
+
+JobBook* Controller::Impl::book_of(const std::string& run) {
+  const auto found = jobs.find(number_of_run(run));
+  if (found == jobs.end()) return nullptr;
+  JobBook& book = found->second;
+  return run == run_name(book.row.number, book.row.attempt) ? &book : nullptr;
 }
 
 // Jobs of ours on its slices.
@@ -146,9 +147,11 @@ void Controller::Impl::on_start(const CallDone& done) {
   event.at_us = clock_us();
   off_its_slice(book, event, book.row.left, 0, "a start failed: " + said(done.outcome.error));
   if (done.outcome.reading) reconcile(done.gpu, *done.outcome.reading, clock_us());
-  // A slice that is not there: the look has told, and nothing is wrong with the GPU.
+  // A slice that is not there: the look has told, and nothing is wrong with the GPU. Nor is there
+  // where the name was used before, by a controller whose journal is lost: the next is another.
   if (done.outcome.error.code == DriverCode::kNotFound && !gpus[done.gpu].ours.contains(done.slice))
     return;
+  if (done.outcome.error.code == DriverCode::kAlreadyRan) return;
   fence(done.gpu, why);
 }
 
@@ -163,6 +166,7 @@ void Controller::Impl::on_stop(const CallDone& done) {
 void Controller::Impl::on_read(const CallDone& done) {
   GpuBook& gpu = gpus[done.gpu];
   gpu.read_ordered = false;
+  if (std::exchange(gpu.read_again, false)) order_read(done.gpu);
   gpu.lost = done.outcome.reading && done.outcome.reading->lost;
   if (done.outcome.kind == StepKind::kFailed) {
     // A board that is lost has no slices any more: their jobs go on elsewhere.
@@ -196,12 +200,12 @@ void Controller::Impl::on_read(const CallDone& done) {
 // --- what the fleet says
 
 void Controller::Impl::on(const FleetEvent& event) {
-  if (event.kind == FleetEvent::Kind::kChanged) {
-    if (event.gpu < gpus.size()) order_read(event.gpu);
-    return;
-  }
+  if (event.gpu >= gpus.size()) return;
+  // A look under way may be from before it.
+  gpus[event.gpu].read_again = gpus[event.gpu].read_ordered;
   JobBook* book = book_of(event.run);
-  if (book != nullptr && book->row.phase != JobPhase::kQueued) on_run_over(*book, event);
+  if (event.kind == FleetEvent::Kind::kChanged || book == nullptr) return order_read(event.gpu);
+  if (book->row.phase != JobPhase::kQueued) on_run_over(*book, event);
 }
 
 void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
@@ -434,6 +438,7 @@ Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
   JobBook& book = found->second;
   if (!owner.empty() && book.row.owner != owner)
     return tl::unexpected(Refusal{403, fmt::format("job {} is not yours", job), ""});
+  if (!trouble.empty()) return tl::unexpected(Refusal{503, trouble, ""});
   audit(who, fmt::format("cancels job {}", job));
   book.row.note = "cancelled by " + (who.empty() ? std::string("a client") : who);
   if (book.row.phase == JobPhase::kQueued) {

@@ -15,6 +15,9 @@ constexpr std::size_t kSmallFleet = 256;
 constexpr std::int64_t kDrawEveryNs = 250'000'000;
 constexpr std::int64_t kPictureLastsNs = 2'000'000'000;
 constexpr std::int64_t kSomebodyLooksNs = 2'000'000'000;
+constexpr std::int64_t kRehearsalsApart = 20;  // Times what one takes.
+// The loop comes round every second where nothing happens; one that has not for so long is stuck.
+constexpr std::int64_t kAliveNs = 30'000'000'000;
 
 }  // namespace
 
@@ -105,11 +108,12 @@ void Controller::Impl::summarise(FleetSummary& view) const {
     view.late_queued += queued && book.row.deadline_us < view.now_us;
   }
   if (!comparison) return;
-  const ModelledFleet::Totals other = comparison->totals(view.now_us);
+  const auto other = comparison->totals(view.now_us);
+  if (!other) return;
   const std::lock_guard lock(seen_mutex);
-  view.modelled = {comparison->policy(), other.energy_j,    view.energy_j,
-                   other.done,           counted.done,      other.late,
-                   counted.late,         other.tardiness_s, counted.tardiness_s};
+  view.modelled = {comparison->policy(), other->energy_j,    view.energy_j,
+                   other->done,          counted.done,       other->late,
+                   counted.late,         other->tardiness_s, counted.tardiness_s};
 }
 
 std::shared_ptr<const FleetView> Controller::Impl::draw_picture() {
@@ -174,9 +178,13 @@ std::optional<GpuView> Controller::gpu(const std::string& id) const {
   });
 }
 
-bool Controller::ready() const { return impl_->recovered && !impl_->refuses_submissions; }
+bool Controller::ready() const {
+  return impl_->recovered && !impl_->refuses_submissions &&
+         monotonic_ns() - impl_->alive_ns < kAliveNs;
+}
 
 Answer<Plan> Controller::plan(const std::string& policy) {
+  const std::lock_guard lock(impl_->rehearsal_mutex);
   // The copy is made by the loop's thread, the decision here.
   auto copy =
       impl_->ask<std::shared_ptr<Model>>([this] { return std::make_shared<Model>(*impl_->model); });
@@ -192,9 +200,21 @@ Answer<Plan> Controller::plan(const std::string& policy) {
   return describe(round, *copy, impl_->gpu_names());
 }
 
+// Kept for a while where it was dear: many ask at once.
 std::vector<Controller::Expectation> Controller::expectations(std::size_t most) const {
-  auto copy = impl_->ask<std::shared_ptr<const Model>>(
-      [this] { return std::make_shared<const Model>(*impl_->model); });
+  const std::lock_guard lock(impl_->rehearsal_mutex);
+  const std::int64_t begin_ns = monotonic_ns();
+  if (begin_ns < impl_->expected_until_ns && impl_->expected_most == most) return impl_->expected;
+  impl_->expected = impl_->expect(most);
+  impl_->expected_most = most;
+  const std::int64_t now_ns = monotonic_ns();
+  impl_->expected_until_ns = now_ns + kRehearsalsApart * (now_ns - begin_ns);
+  return impl_->expected;
+}
+
+std::vector<Controller::Expectation> Controller::Impl::expect(std::size_t most) {
+  auto copy =
+      ask<std::shared_ptr<const Model>>([this] { return std::make_shared<const Model>(*model); });
   const State& state = copy->state();
   // Jobs in the order of their deadlines, each on the slice that is free first of those that it
   // runs on, with layouts as they are.
@@ -230,13 +250,13 @@ std::vector<Controller::Expectation> Controller::expectations(std::size_t most) 
     if (!free.empty()) {
       const Free slice = free.top();
       free.pop();
-      Expectation expected;
-      expected.job = copy->number_of(job);
-      expected.start_us = std::max(slice.at_us, state.now());
-      expected.end_us = expected.start_us + Seen(state, job).remaining_us(slice.kind);
-      expected.late_us = std::max<TimeUs>(0, expected.end_us - deadline_us);
-      free.push({expected.end_us, slice.kind});
-      found.push_back(expected);
+      Expectation expectation;
+      expectation.job = copy->number_of(job);
+      expectation.start_us = std::max(slice.at_us, state.now());
+      expectation.end_us = expectation.start_us + Seen(state, job).remaining_us(slice.kind);
+      expectation.late_us = std::max<TimeUs>(0, expectation.end_us - deadline_us);
+      free.push({expectation.end_us, slice.kind});
+      found.push_back(expectation);
     }
     for (const Free& slice : passed) free.push(slice);
   }

@@ -77,7 +77,12 @@ Result<void> Journal::Impl::end() {
   in_transaction = false;
   if (failure.empty()) note(commit_it.run(), "");
   if (failure.empty()) {
-    if (log_pages >= kLogPagesAtMost) checkpoint(SQLITE_CHECKPOINT_RESTART);
+    // One who reads for long, such as a backup, is not waited for: the log grows until it is done.
+    if (log_pages >= kLogPagesAtMost) {
+      sqlite3_busy_timeout(db.get(), 0);
+      checkpoint(SQLITE_CHECKPOINT_RESTART);
+      sqlite3_busy_timeout(db.get(), kBusyMs);
+    }
     return {};
   }
   if (!sqlite3_get_autocommit(db.get())) roll_back.run();

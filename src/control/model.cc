@@ -138,7 +138,8 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
     state_.start({job, slice, run.slot});
     const TimeUs end_us = std::max(run.end_us, now + 1);
     state_.revise_run(slice, run.begin_us, end_us);
-    if (!run.saving) continue;
+    // Under another rule than it was stopped by, it runs until it has saved.
+    if (!run.saving || state_.preemption() != Preemption::kCheckpoint) continue;
     state_.stop(job);
     if (run.end_us != Snapshot::kUnknownEnd) state_.revise_run(slice, run.begin_us, end_us);
   }
@@ -148,7 +149,10 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
     if (stand.fresh) {
       state_.set_target(gpu, first[gpu]);
     } else {
-      if (stand.target != stand.present) state_.set_target(gpu, stand.target);
+      if (stand.target != stand.present) {
+        state_.set_target(gpu, stand.target);
+        gpus_[gpu].ordered = true;
+      }
       policy_.partitioner->reconsider(gpu);
     }
     if (const auto& step = stand.step) {
@@ -264,6 +268,9 @@ bool Model::apply(const Event& event) {
     case Event::Kind::kUnfreeze:
       frozen_ = event.kind == Event::Kind::kFreeze;
       ask_partitioner_ = true;
+      if (!frozen_) {
+        for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) touch(gpu);
+      }
       return true;
     case Event::Kind::kLimits:
       setup_.limits = event.limits;
@@ -295,9 +302,12 @@ bool Model::apply_to_job(const Event& event) {
       ask_partitioner_ = true;
       return true;
     case Event::Kind::kSaved:
-      if (state.status == JobStatus::kRunning) state_.stop(*job);  // Not by us.
       if (!on_slice) return false;
-      state_.finish_save(slice, std::clamp(event.left, 0.0, 1.0));
+      if (state.status == JobStatus::kRunning) state_.stop(*job);  // Not by us.
+      if (state.status == JobStatus::kSaving)
+        state_.finish_save(slice, std::clamp(event.left, 0.0, 1.0));
+      else
+        state_.set_left(*job, std::clamp(event.left, 0.0, 1.0));
       return true;
     case Event::Kind::kLost:
       if (!on_slice) return false;
@@ -305,7 +315,8 @@ bool Model::apply_to_job(const Event& event) {
       ask_partitioner_ = true;
       return true;
     case Event::Kind::kSaving:
-      if (state.status != JobStatus::kRunning) return false;
+      if (state.status != JobStatus::kRunning || state_.preemption() != Preemption::kCheckpoint)
+        return false;
       pending_.push_back({Order::Kind::kStop, fleet_->gpu_of(slice), state_.slice(slice).slot, *job,
                           state_.stop(*job)});
       return true;
@@ -339,12 +350,20 @@ bool Model::apply_to_gpu(const Event& event) {
       ask_partitioner_ = true;
       return true;
     case Event::Kind::kLayout:
-      if (!is_legal(fleet_->board(event.gpu), event.slots)) return false;
+      if (!is_for_jobs(event.gpu, event.slots)) return false;
       state_.set_target(event.gpu, event.slots);
+      gpus_[event.gpu].ordered = true;
       return true;
     default:
       return false;
   }
+}
+
+bool Model::is_for_jobs(GpuIndex gpu, SlotSet layout) const {
+  for (SlotSet rest = layout; rest; rest &= rest - 1) {
+    if (fleet_->kind_of_slot(gpu, std::countr_zero(rest)) == kNoKind) return false;
+  }
+  return is_legal(fleet_->board(gpu), layout);
 }
 
 // The hardware decides what exists: slices that went take their jobs' runs with them, slices that
@@ -407,11 +426,11 @@ const Round& Model::round(TimeUs now) {
   }
   pending_.clear();
   stretch_overdue();
+  if (setup_.limits.power_cap_w > 0) power_w_ = power_w();
   if (frozen_) {
     settle();
     return round_;
   }
-  if (setup_.limits.power_cap_w > 0) power_w_ = power_w();
   if (next_timer_us_ <= state_.now()) ask_partitioner_ = true;
   decide();
   return round_;
@@ -571,7 +590,9 @@ void Model::settle() {
     GpuNotes& notes = gpus_[gpu];
     const SlotSet before = state_.gpu(gpu).present;
     const bool was_operating = state_.gpu(gpu).operation_end_us != kNever;
-    const TimeUs end = was_operating ? kNever : state_.advance(gpu, notes.change_open);
+    const bool may_go_on = !frozen_ || notes.change_open || notes.ordered;
+    const TimeUs end =
+        was_operating || !may_go_on ? kNever : state_.advance(gpu, notes.change_open);
     if (end != kNever) {
       const std::uint8_t slot = state_.gpu(gpu).operation_slot;
       const bool create = !(before >> slot & 1);
@@ -589,9 +610,21 @@ void Model::settle() {
       notes.change_open = false;
       round_.closed.push_back(gpu);
     }
-    while (const auto start = state_.next_awaiting(gpu)) order_start(*start, state_.start(*start));
+    if (state_.gpu(gpu).present == state_.gpu(gpu).target) notes.ordered = false;
+    while (const auto start = state_.next_awaiting(gpu)) start_awaiting(*start);
   }
   dirty_.clear();
+}
+
+// A job that waited for its slice. What was decided before a freeze, or before the cap was lowered,
+// counts no more: the job is ready again.
+void Model::start_awaiting(const Start& start) {
+  if (frozen_) return release(start);
+  if (!within_power(start)) {
+    ++round_.withheld_power;
+    return release(start);
+  }
+  order_start(start, state_.start(start));
 }
 
 void Model::order_start(const Start& start, TimeUs end_us) {

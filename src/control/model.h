@@ -88,6 +88,8 @@ class Model {
   std::optional<JobIndex> index_of(JobNumber number) const;
   JobNumber number_of(JobIndex job) const { return numbers_[job]; }  // 0: somebody else's process.
   SlotSet foreign(GpuIndex gpu) const { return gpus_[gpu].foreign; }
+  // Whether the layout is legal and made of slices that jobs are placed on.
+  bool is_for_jobs(GpuIndex gpu, SlotSet layout) const;
   bool change_open(GpuIndex gpu) const { return gpus_[gpu].change_open; }
   SlotSet change_base(GpuIndex gpu) const { return gpus_[gpu].base; }
   double power_w() const;  // Modelled draw of the fleet now.
@@ -98,6 +100,7 @@ class Model {
     SlotSet base = 0;   // Before the open change.
     SlotSet fresh = 0;  // Made by it.
     bool change_open = false;
+    bool ordered = false;  // By an operator, or under way at the start: done although frozen.
     enum class Verdict : std::uint8_t { kNotAsked, kMayChange, kWithheld };
     Verdict verdict = Verdict::kNotAsked;  // On the change in the decision at hand ...
     SlotSet asked = 0;                     // ... to this.
@@ -122,6 +125,7 @@ class Model {
   void release(const Start& start);
   bool within_power(const Start& start);
   void settle();
+  void start_awaiting(const Start& start);
   void order_start(const Start& start, TimeUs end_us);
   void stretch_overdue();
   void touch(GpuIndex gpu) { dirty_.push_back(gpu); }

@@ -213,5 +213,120 @@ TEST(ModelUnderAnyEvents, DecidesOtherwiseWhereOneOfThemIsAnother) {
   EXPECT_LT(5 * same, different);
 }
 
+// One GPU, and what is told to its model; minutes of a whole GPU.
+class OneGpu {
+ public:
+  explicit OneGpu(const std::string& policy, const std::string& preemption = "checkpoint") {
+    begin.setup.fleet = "1xA100-40GB";
+    begin.setup.policy = policy;
+    begin.setup.preemption = preemption;
+    begin.gpus.resize(1);
+    begin.gpus[0].present = begin.gpus[0].target = layout("7");
+  }
+  static SlotSet layout(const std::string& name) {
+    return *parse_layout(**BoardTable::shipped().find("A100-40GB"), name);
+  }
+  static Job job(double minutes, TimeUs now = 0) {
+    JobRequest request;
+    request.profile = "bert-training";
+    request.work_s = 60 * minutes;
+    request.deadline_s = 600 * minutes;
+    return to_job(request, now);
+  }
+  void make() { model.emplace(*Model::make(begin, 0)); }
+  bool tell(Event::Kind kind, JobNumber number = 0, double left = 1) {
+    Event event;
+    event.kind = kind;
+    event.at_us = now;
+    event.job = number;
+    event.left = left;
+    event.slots = layout("4-3");
+    event.limits = model->limits();
+    event.limits.power_cap_w = cap;
+    if (kind == Event::Kind::kSubmit) event.work = job(10, now);
+    return model->apply(event);
+  }
+  // What the next round orders: "destroy create start".
+  std::string round() {
+    static constexpr const char* kNames[] = {"stop", "destroy", "create", "start"};
+    std::string text;
+    for (const Order& order : model->round(now += kSecondUs).orders)
+      text += fmt::format("{}{}", text.empty() ? "" : " ", kNames[static_cast<int>(order.kind)]);
+    return text.empty() ? "nothing" : text;
+  }
+
+  Snapshot begin;
+  std::optional<Model> model;
+  TimeUs now = 0;
+  double cap = 0;
+};
+
+// One was told to save under another rule: it keeps its slice until it has.
+TEST(Model, AJobThatSavesKeepsItsSliceWhereThereIsNoPreemptionAnyMore) {
+  for (const bool reads_as_saving : {true, false}) {
+    OneGpu on("none/edf", "none");
+    on.begin.jobs = {{1, OneGpu::job(10), 1}, {2, OneGpu::job(10), 1}};
+    const auto slot = static_cast<std::uint8_t>(std::countr_zero(OneGpu::layout("7")));
+    on.begin.runs = {
+        {1, 0, slot, 0, reads_as_saving ? Snapshot::kUnknownEnd : 10 * kMinuteUs, reads_as_saving}};
+    on.make();
+    EXPECT_EQ(on.round(), "nothing");
+    ASSERT_TRUE(on.tell(Event::Kind::kSaved, 1, 0.25));
+    EXPECT_EQ(on.round(), "start");
+    EXPECT_EQ(on.model->state().job_state(*on.model->index_of(1)).left, 0.25);
+    EXPECT_EQ(broken_invariant(on.model->state()), "");
+    EXPECT_FALSE(on.tell(Event::Kind::kSaving, 2)) << "nobody saves";
+  }
+}
+
+// A change that waits for a job to end, and a job that waits for the change.
+TEST(Model, NothingThatWasDecidedBeforeIsCutOrStartedWhileItIsFrozen) {
+  OneGpu on("none/edf");
+  on.begin.jobs = {{1, OneGpu::job(10), 1}};
+  const auto slot = static_cast<std::uint8_t>(std::countr_zero(OneGpu::layout("7")));
+  on.begin.runs = {{1, 0, slot, 0, 10 * kMinuteUs, false}};
+  on.make();
+  EXPECT_EQ(on.round(), "nothing");
+  ASSERT_TRUE(on.tell(Event::Kind::kFreeze));
+  ASSERT_TRUE(on.tell(Event::Kind::kLayout));
+  EXPECT_EQ(on.round(), "nothing") << "the job is on it";
+  ASSERT_TRUE(on.tell(Event::Kind::kEnded, 1));
+  EXPECT_EQ(on.round(), "destroy") << "an operator wants it";
+
+  OneGpu waits("count/cedf");
+  waits.make();
+  ASSERT_TRUE(waits.tell(Event::Kind::kSubmit, 1));
+  ASSERT_EQ(waits.round(), "start");
+  for (JobNumber number = 2; number <= 8; ++number)
+    ASSERT_TRUE(waits.tell(Event::Kind::kSubmit, number));
+  // It wants smaller slices once the job has ended.
+  while (waits.model->state().gpu(0).target == OneGpu::layout("7")) ASSERT_NE(waits.round(), "");
+  ASSERT_TRUE(waits.tell(Event::Kind::kFreeze));
+  ASSERT_TRUE(waits.tell(Event::Kind::kEnded, 1));
+  EXPECT_EQ(waits.round(), "nothing");
+  ASSERT_TRUE(waits.tell(Event::Kind::kUnfreeze));
+  EXPECT_EQ(waits.round(), "destroy");
+  EXPECT_EQ(broken_invariant(waits.model->state()), "");
+}
+
+TEST(Model, ALoweredCapStartsNoJobThatWaitedForItsSlice) {
+  for (const bool lowered : {false, true}) {
+    OneGpu on("greedy");
+    on.begin.gpus[0].present = on.begin.gpus[0].target = 0;
+    on.make();
+    ASSERT_TRUE(on.tell(Event::Kind::kSubmit, 1));
+    ASSERT_EQ(on.round(), "create");
+    ASSERT_FALSE(on.model->state().awaiting().empty());
+    on.cap = 1;
+    if (lowered) {
+      ASSERT_TRUE(on.tell(Event::Kind::kLimits));
+    }
+    ASSERT_TRUE(on.tell(Event::Kind::kStepDone));
+    EXPECT_EQ(on.round(), lowered ? "nothing" : "start");
+    EXPECT_EQ(on.model->state().ready_count(), lowered ? 1u : 0u);
+    EXPECT_EQ(broken_invariant(on.model->state()), "");
+  }
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -42,6 +42,7 @@ class ModelledFleet {
 
   Totals totals(TimeUs now) const;  // Once it has advanced to then.
   std::int64_t rounds() const { return rounds_; }
+  std::size_t waiting() const { return model_.state().ready_count(); }
   // Nothing happens any more unless a job comes.
   bool idle() const { return next_us() == kNever; }
 

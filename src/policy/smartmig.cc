@@ -172,6 +172,7 @@ class Smartmig : public Partitioner {
   // `ranked_`.
   void rank(std::size_t count, bool awarded) {
     ranked_.clear();
+    ranked_.reserve(candidates_.capacity());
     for (std::uint32_t i = 0; i < count; ++i) {
       const Candidate& candidate = candidates_[i];
       if ((candidate.size >= 0) == awarded)

@@ -56,12 +56,7 @@ Answer<std::vector<std::string>> ControllerBackend::explain_gpu(const std::strin
 
 std::vector<Notice> ControllerBackend::notices_after(std::uint64_t after, int wait_ms,
                                                      bool& missed) {
-  if (after > 0 || controller_.last_notice() == 0)
-    return controller_.notices_after(after, wait_ms, missed);
-  // To the controller 0 is "from now on", so that the first notice cannot be had once it is past.
-  auto notices = controller_.notices_after(1, 0, missed);
-  missed = true;
-  return notices;
+  return controller_.notices_after(after, wait_ms, missed);
 }
 
 Result<std::optional<JobRow>> ControllerBackend::job(JobNumber number) {

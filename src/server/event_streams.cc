@@ -87,15 +87,16 @@ void EventStreams::take_in(std::vector<Stream>& arrived) {
 void EventStreams::catch_up(Stream& stream) {
   // A number of an earlier controller: whatever it had since is not known here.
   bool missed = stream.seen > backend_.last_notice();
-  if (missed) {
-    stream.seen = position_;
-  } else if (stream.seen < position_) {
+  if (!missed && stream.seen < position_) {
     for (const Notice& notice : backend_.notices_after(stream.seen, 0, missed)) {
       append_event(notice, stream.pending);
       stream.seen = notice.number;
     }
   }
-  if (missed) stream.pending.insert(0, kMissed);
+  // More than it may be behind would be the end of it.
+  if (!missed && stream.pending.size() <= limits_.pending_bytes / 2) return;
+  stream.pending = kMissed;
+  stream.seen = position_;
 }
 
 void EventStreams::publish() {

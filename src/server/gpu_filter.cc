@@ -1,15 +1,14 @@
 #include "server/gpu_filter.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 
 namespace smartmig {
 namespace {
 
-constexpr std::array<std::string_view, 5> kStates = {"up", "cordoned", "draining", "fenced",
-                                                     "lost"};
 constexpr std::int64_t kMostGpus = 10'000'000;
 
 bool uuid_has(const std::string& uuid, const std::string& part) {
@@ -26,9 +25,9 @@ GpuFilter GpuFilter::read(Query& query) {
   filter.layout = query.text("layout");
   filter.find = lower_case(query.text("find"));
   if (!filter.state.empty() &&
-      std::find(kStates.begin(), kStates.end(), filter.state) == kStates.end())
-    query.refuse("state", fmt::format("found {}, expected up, cordoned, draining, fenced or lost",
-                                      in_quotes(filter.state)));
+      std::find(kGpuStates.begin(), kGpuStates.end(), filter.state) == kGpuStates.end())
+    query.refuse("state", fmt::format("found {}, expected {}", in_quotes(filter.state),
+                                      fmt::join(kGpuStates.begin(), kGpuStates.end(), ", ")));
   return filter;
 }
 

@@ -14,9 +14,6 @@
 namespace smartmig {
 namespace {
 
-constexpr std::array<std::string_view, 5> kGpuStates = {"up", "cordoned", "draining", "fenced",
-                                                        "lost"};
-
 // A label's value: backslash, quote and newline are escaped.
 std::string label(std::string_view text) {
   std::string out;

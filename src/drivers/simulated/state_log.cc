@@ -111,7 +111,9 @@ Result<void> StateLog::restart(std::string_view text) {
   const int file = ::open(aside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
   if (file < 0) return fail("{}: {}", aside, std::strerror(errno));
   write_line(text, line_);
-  if (!write_all(file, line_) || ::rename(aside.c_str(), path_.c_str()) != 0) {
+  // Durable before it takes the old one's place: a power loss must not leave an empty file there.
+  if (!write_all(file, line_) || ::fsync(file) != 0 ||
+      ::rename(aside.c_str(), path_.c_str()) != 0) {
     const int why = errno;
     ::close(file);
     ::unlink(aside.c_str());
