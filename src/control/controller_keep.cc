@@ -46,6 +46,7 @@ void Controller::Impl::read_beginnings() {
 void Controller::Impl::rebase() {
   Snapshot snapshot = model->snapshot();
   snapshot.version = options.version;
+  snapshot.goes_on = true;
   const TimeUs now = model->now();
   auto made = Model::make(snapshot, now);
   SM_CHECK(made.has_value());  // It has what the model has.

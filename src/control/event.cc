@@ -116,9 +116,9 @@ json to_json(const Snapshot& snapshot) {
   json waits = json::array();
   for (const auto& wait : snapshot.waits) waits.push_back({wait.number, wait.gpu, wait.slot});
   return {{"setup", to_json(snapshot.setup)}, {"version", snapshot.version},
-          {"frozen", snapshot.frozen},        {"jobs", std::move(jobs)},
-          {"gpus", std::move(gpus)},          {"runs", std::move(runs)},
-          {"waits", std::move(waits)}};
+          {"frozen", snapshot.frozen},        {"goes_on", snapshot.goes_on},
+          {"jobs", std::move(jobs)},          {"gpus", std::move(gpus)},
+          {"runs", std::move(runs)},          {"waits", std::move(waits)}};
 }
 
 Snapshot snapshot_of(const json& body) {
@@ -126,6 +126,7 @@ Snapshot snapshot_of(const json& body) {
   snapshot.setup = setup_of(body.at("setup"));
   snapshot.version = body.at("version");
   snapshot.frozen = body.at("frozen");
+  snapshot.goes_on = body.at("goes_on");
   for (const json& job : body.at("jobs"))
     snapshot.jobs.push_back({job.at("number"), job_of(job), job.at("left")});
   for (const json& gpu : body.at("gpus")) snapshot.gpus.push_back(gpu_of(gpu));

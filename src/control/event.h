@@ -77,6 +77,7 @@ struct Snapshot {
   Setup setup;
   std::string version;  // Of the program.
   bool frozen = false;
+  bool goes_on = false;  // It is what the events before it led to, not what a start has found.
   std::vector<QueuedJob> jobs;  // In the order of their numbers; those that run too.
   std::vector<GpuStand> gpus;
   std::vector<Run> runs;

@@ -31,6 +31,7 @@ Snapshot random_snapshot(Random& random) {
   snapshot.setup.limits = {random.uniform(0, 100), random.uniform(0, 1e6)};
   snapshot.version = "1.2";
   snapshot.frozen = random.below(2) == 0;
+  snapshot.goes_on = random.below(2) == 0;
   for (JobNumber number = 1; number <= 3; ++number) {
     snapshot.jobs.push_back({number, random_work(random), random.uniform()});
     snapshot.runs.push_back({number, static_cast<GpuIndex>(random.below(2)),
@@ -112,7 +113,7 @@ TEST(EventRows, KeepWhatTheirKindIsAbout) {
   }));
   EXPECT_TRUE(back(Kind::kBegin, [](const Event& event) {
     const Snapshot& snapshot = event.snapshot;
-    return std::tuple(snapshot.setup.policy, snapshot.setup.seed, snapshot.frozen,
+    return std::tuple(snapshot.setup.policy, snapshot.setup.seed, snapshot.frozen, snapshot.goes_on,
                       snapshot.jobs.at(2).left, snapshot.gpus.at(1).target,
                       snapshot.gpus.at(1).closed, snapshot.runs.at(1).slot);
   }));

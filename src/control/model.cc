@@ -203,7 +203,7 @@ std::optional<JobIndex> Model::index_of(JobNumber number) const {
 }
 
 Snapshot Model::snapshot() const {
-  SM_CHECK(pending_.empty());
+  SM_CHECK(at_rest());
   Snapshot now;
   now.setup = setup_;
   now.frozen = frozen_;

@@ -74,6 +74,7 @@ class Model {
   // Where things stand after a round: a model made of it goes on from there. It knows nothing of
   // what is over, and its policy begins anew.
   Snapshot snapshot() const;
+  bool at_rest() const { return pending_.empty(); }  // As after a round.
   // Goes on with another policy: a rehearsal.
   Result<void> switch_policy(const std::string& spec);
 

@@ -33,14 +33,24 @@ class Replay {
     return false;
   }
   bool begin(const EventRow& row, const Event& event) {
+    if (event.snapshot.goes_on && model_ && !leads_to(row, event))
+      return stop(fmt::format("event {}: what was before it does not lead there", row.number));
+    report_.begins += !event.snapshot.goes_on || !model_;
     auto model = Model::make(event.snapshot, row.at_us);
     if (!model) {
       error_ = Error{fmt::format("event {}: {}", row.number, model.error().message)};
       return false;
     }
     model_.emplace(std::move(*model));
-    ++report_.begins;
     return true;
+  }
+  bool leads_to(const EventRow& row, const Event& event) const {
+    if (!model_->at_rest()) return false;
+    Event mine = event;
+    mine.snapshot = model_->snapshot();
+    mine.snapshot.version = event.snapshot.version;
+    mine.snapshot.goes_on = true;
+    return to_row(mine).body == row.body;
   }
   bool round(const EventRow& row, const Event& event) {
     const Round& round = model_->round(event.at_us);
