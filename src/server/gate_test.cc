@@ -117,6 +117,12 @@ TEST(Hosts, KnowTheirNames) {
   EXPECT_FALSE(everywhere.is_ours("0.0.0.0", "10.0.0.1"));
 }
 
+TEST(Hosts, OneClientOfIpv6HasManyAddresses) {
+  EXPECT_EQ(client_of("2001:db8:1:2::1"), client_of("2001:db8:1:2:ffff::9"));
+  EXPECT_NE(client_of("2001:db8:1:2::1"), client_of("2001:db8:1:3::1"));
+  EXPECT_NE(client_of("192.0.2.1"), client_of("192.0.2.2"));
+}
+
 TEST(Hosts, AnOriginIsTheWholeOfIt) {
   EXPECT_TRUE(Hosts::same_origin("http://localhost:8080", "localhost:8080", false));
   EXPECT_TRUE(Hosts::same_origin("https://sched.example", "sched.example:443", true));

@@ -1,6 +1,7 @@
 #include "server/hosts.h"
 
 #include <arpa/inet.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -67,6 +68,12 @@ std::optional<Origin> parse_origin(std::string_view text) {
   out.at = std::move(*at);
   if (out.at.port < 0) out.at.port = default_port(out.tls);
   return out;
+}
+
+std::string client_of(const std::string& address) {
+  in6_addr bits{};
+  if (inet_pton(AF_INET6, address.c_str(), &bits) != 1) return address;
+  return fmt::format("{:02x}", fmt::join(bits.s6_addr, bits.s6_addr + 8, ""));
 }
 
 bool is_loopback_name(std::string_view host) {

@@ -23,6 +23,9 @@ struct Origin {
 };
 std::optional<Origin> parse_origin(std::string_view text);
 
+// Who counts as one client: an address of IPv4, or the /64 that one of IPv6 is in.
+std::string client_of(const std::string& address);
+
 bool is_loopback_name(std::string_view host);  // "localhost", 127.x.x.x, "::1"
 
 class Hosts {

@@ -160,9 +160,9 @@ void Listener::admit(int socket, Peer peer) {
 bool Listener::enter(int socket, const Peer& peer) {
   const std::lock_guard lock(mutex_);
   if (stopping_ || threads_ >= limits_.connections) return false;
-  int& of_address = by_address_[peer.address];
-  if (!peer.loopback && of_address >= limits_.per_address) return false;
-  ++of_address;
+  int& of_client = by_client_[client_of(peer.address)];
+  if (!peer.loopback && of_client >= limits_.per_client) return false;
+  ++of_client;
   ++threads_;
   sockets_.insert(socket);
   return true;
@@ -171,8 +171,8 @@ bool Listener::enter(int socket, const Peer& peer) {
 void Listener::leave(int socket, const Peer& peer) {
   const std::lock_guard lock(mutex_);
   sockets_.erase(socket);
-  const auto at = by_address_.find(peer.address);
-  if (--at->second == 0) by_address_.erase(at);
+  const auto at = by_client_.find(client_of(peer.address));
+  if (--at->second == 0) by_client_.erase(at);
   --threads_;
   ended_.notify_all();
 }

@@ -20,7 +20,7 @@ class Listener {
  public:
   struct Limits {
     int connections = 512;
-    int per_address = 64;
+    int per_client = 64;
   };
   // Serves a connection until it ends. Where it answers a function, that one gets the connection
   // then, for good, and it counts here no more.
@@ -58,7 +58,7 @@ class Listener {
   mutable std::mutex mutex_;  // Guards all below.
   std::condition_variable ended_;
   std::set<int> sockets_;  // Of the connections that are served.
-  std::unordered_map<std::string, int> by_address_;
+  std::unordered_map<std::string, int> by_client_;
   int threads_ = 0;
   bool stopping_ = false;
 };

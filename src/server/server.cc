@@ -2,19 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <arpa/inet.h>
-
 #include <exception>
 
 namespace smartmig {
 namespace {
-
-// One client of IPv6 has a whole /64 of addresses.
-std::string rate_key(const std::string& address) {
-  in6_addr bits{};
-  if (inet_pton(AF_INET6, address.c_str(), &bits) != 1) return address;
-  return fmt::format("{:02x}", fmt::join(bits.s6_addr, bits.s6_addr + 8, ""));
-}
 
 HttpResponse with_header(HttpResponse response, std::string name, std::string value) {
   response.headers.emplace_back(std::move(name), std::move(value));
@@ -170,7 +161,7 @@ void Server::refuse(Connection& connection, const Refusal& refusal) {
 
 std::optional<HttpResponse> Server::too_fast(const Peer& peer) {
   if (peer.loopback && !options_.limit_loopback) return std::nullopt;
-  const int wait_s = rate_.take(rate_key(peer.address), Clock::now());
+  const int wait_s = rate_.take(client_of(peer.address), Clock::now());
   if (wait_s == 0) return std::nullopt;
   return with_header(refusal_response({429, "too many requests from this address", ""}),
                      "Retry-After", std::to_string(wait_s));
