@@ -218,7 +218,7 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
     SM_CHECK(model->apply(job.event));
     latest_us = std::max(latest_us, job.event.at_us);
     round_due = true;
-    if (comparison) comparison->submitted(job.event.job, job.event.work, job.event.at_us);
+    if (counterfactual) counterfactual->submitted(job.event.job, job.event.work, job.event.at_us);
     if (!job.book.row.key.empty())
       keys[key_of(job.book.row.owner, job.book.row.key)] = job.event.job;
     changed(job.book);

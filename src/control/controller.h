@@ -77,7 +77,7 @@ struct GpuView {
 };
 
 // What another policy would have made of the same jobs since the controller started, beside what
-// its own has; see control/comparison.h.
+// its own has; see control/counterfactual.h.
 struct ModelledView {
   std::string policy;
   double energy_j = 0, own_energy_j = 0;

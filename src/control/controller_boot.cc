@@ -86,7 +86,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   auto made = Model::make(*snapshot, boot_us);
   if (!made) return pass_on(made);
   model.emplace(std::move(*made));
-  begin_comparison(*snapshot);
+  begin_counterfactual(*snapshot);
   read_beginnings();
   write_beginning(std::move(*snapshot), boot_us);
   rows.emplace_back(
@@ -106,12 +106,13 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
 }
 
 // With the jobs that are there, as far as they have come.
-void Controller::Impl::begin_comparison(const Snapshot& snapshot) {
+void Controller::Impl::begin_counterfactual(const Snapshot& snapshot) {
   Setup other = options.setup;
   other.policy = kComparedPolicy;
   auto made = ModelledFleet::make(std::move(other), snapshot.jobs, boot_us);
   if (made)
-    comparison = std::make_unique<Comparison>(std::move(*made), kComparedPolicy, fleet.clock);
+    counterfactual =
+        std::make_unique<Counterfactual>(std::move(*made), kComparedPolicy, fleet.clock);
 }
 
 // What was asked for and perhaps not done, and runs that nobody waits for.

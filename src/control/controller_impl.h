@@ -20,8 +20,8 @@
 #include <unordered_map>
 #include <variant>
 
-#include "control/comparison.h"
 #include "control/controller.h"
+#include "control/counterfactual.h"
 #include "control/journal.h"
 #include "control/lanes.h"
 #include "control/model.h"
@@ -113,7 +113,7 @@ struct Controller::Impl {
   DriverResult<std::vector<GpuReading>> read_settled();
   Result<void> open_journal();
   Result<Snapshot> stand(const std::vector<GpuReading>& readings);
-  void begin_comparison(const Snapshot& snapshot);
+  void begin_counterfactual(const Snapshot& snapshot);
   std::int64_t begin_numbers_anew();
   SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
   Result<void> catch_up();
@@ -231,7 +231,8 @@ struct Controller::Impl {
 
   std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();
   std::unique_ptr<Lanes> lanes;
-  std::unique_ptr<Comparison> comparison;  // None where the fleet cannot have the other policy.
+  std::unique_ptr<Counterfactual>
+      counterfactual;  // None where the fleet cannot have the other policy.
   std::thread loop_thread;
   std::thread event_thread;
   std::atomic<bool> stopping = false;

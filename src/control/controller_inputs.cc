@@ -257,7 +257,7 @@ void Controller::Impl::finish(JobBook& book, JobPhase phase, TimeUs at_us,
   book.row.begin_us = -1;
   book.row.note = note;
   if (phase == JobPhase::kDone) book.row.left = 0;
-  if (phase != JobPhase::kDone && comparison) comparison->left(book.row.number, at_us);
+  if (phase != JobPhase::kDone && counterfactual) counterfactual->left(book.row.number, at_us);
   rows.emplace_back(book.row);
   {
     const std::lock_guard lock(seen_mutex);

@@ -107,13 +107,19 @@ void Controller::Impl::summarise(FleetSummary& view) const {
     view.running += !queued;
     view.late_queued += queued && book.row.deadline_us < view.now_us;
   }
-  if (!comparison) return;
-  const auto other = comparison->totals(view.now_us);
+  if (!counterfactual) return;
+  const auto other = counterfactual->totals(view.now_us);
   if (!other) return;
   const std::lock_guard lock(seen_mutex);
-  view.modelled = {comparison->policy(), other->energy_j,    view.energy_j,
-                   other->done,          counted.done,       other->late,
-                   counted.late,         other->tardiness_s, counted.tardiness_s};
+  view.modelled = {counterfactual->policy(),
+                   other->energy_j,
+                   view.energy_j,
+                   other->done,
+                   counted.done,
+                   other->late,
+                   counted.late,
+                   other->tardiness_s,
+                   counted.tardiness_s};
 }
 
 std::shared_ptr<const FleetView> Controller::Impl::draw_picture() {

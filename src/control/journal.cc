@@ -19,7 +19,7 @@ Result<void> read_all(sqlite3* db, std::string_view rest, std::vector<Row>& rows
     const int code = select.step();
     if (code == SQLITE_DONE) return {};
     if (code != SQLITE_ROW) {
-      return fail("{}: {}: {}", kJournalName, Table<Row>::kName, sqlite_trouble(db, code));
+      return fail("{}: {}: {}", kJournalName, RowTable<Row>::kName, sqlite_trouble(db, code));
     }
     auto row = read_row<Row>(select);
     if (!row) return fail("{}: {}", kJournalName, bad_row<Row>(select));

@@ -27,7 +27,7 @@ struct Journal::Impl {
   template <class Row>
   void put(Statement& statement, const Row& row) {
     SM_CHECK(in_transaction);
-    if (failure.empty()) note(write_row(statement, row), Table<Row>::kName);
+    if (failure.empty()) note(write_row(statement, row), RowTable<Row>::kName);
   }
   // Keeps the first failure of a transaction.
   void note(int code, std::string_view where);

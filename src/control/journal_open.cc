@@ -84,7 +84,7 @@ Opened check_contents(sqlite3* db) {
   if (const auto structure = check_structure(db); !structure) {
     return refuse_journal(Trouble::kDamaged, structure.error().message);
   }
-  if (contents_of(db) == Contents::kNothing) {
+  if (contents_of(db) == FileContents::kNothing) {
     const int code = create_tables(db);
     if (code != SQLITE_OK) return refuse_code(db, code);
     return {};

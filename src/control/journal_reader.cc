@@ -81,7 +81,7 @@ struct JournalReader::Impl {
       const int code = select.step();
       if (code == SQLITE_DONE) return found;
       if (code != SQLITE_ROW) {
-        return fail("{}: {}: {}", name, Table<Row>::kName, sqlite_trouble(db.get(), code));
+        return fail("{}: {}: {}", name, RowTable<Row>::kName, sqlite_trouble(db.get(), code));
       }
       auto row = read_row<Row>(select);
       if (!row) return fail("{}: {}", name, bad_row<Row>(select));
@@ -131,7 +131,7 @@ Result<JournalReader> JournalReader::open_file(const std::string& path) {
     code = *again;
   }
   if (code != SQLITE_OK) return fail("{}: {}", path, sqlite_trouble(db.get(), code));
-  if (contents_of(db.get()) == Contents::kNothing) return fail("{}: holds no journal", path);
+  if (contents_of(db.get()) == FileContents::kNothing) return fail("{}: holds no journal", path);
   const auto schema = schema_of(db.get());
   if (!schema) return fail("{}: {}", path, schema.error().message);
   if (*schema != Journal::kSchema) {

@@ -24,10 +24,10 @@ struct SettingRow {
 
 // For each row type: the table's name and its columns; the first is the key.
 template <class Row>
-struct Table;
+struct RowTable;
 
 template <>
-struct Table<JobRow> {
+struct RowTable<JobRow> {
   static constexpr std::string_view kName = "jobs";
   template <class Row, class Visit>
   static void columns(Row& row, Visit&& visit) {
@@ -52,7 +52,7 @@ struct Table<JobRow> {
 };
 
 template <>
-struct Table<SliceRow> {
+struct RowTable<SliceRow> {
   static constexpr std::string_view kName = "slices";
   template <class Row, class Visit>
   static void columns(Row& row, Visit&& visit) {
@@ -64,7 +64,7 @@ struct Table<SliceRow> {
 };
 
 template <>
-struct Table<IntentRow> {
+struct RowTable<IntentRow> {
   static constexpr std::string_view kName = "intents";
   template <class Row, class Visit>
   static void columns(Row& row, Visit&& visit) {
@@ -80,7 +80,7 @@ struct Table<IntentRow> {
 };
 
 template <>
-struct Table<GpuRow> {
+struct RowTable<GpuRow> {
   static constexpr std::string_view kName = "gpus";
   template <class Row, class Visit>
   static void columns(Row& row, Visit&& visit) {
@@ -95,7 +95,7 @@ struct Table<GpuRow> {
 };
 
 template <>
-struct Table<EventRow> {
+struct RowTable<EventRow> {
   static constexpr std::string_view kName = "events";
   template <class Row, class Visit>
   static void columns(Row& row, Visit&& visit) {
@@ -107,7 +107,7 @@ struct Table<EventRow> {
 };
 
 template <>
-struct Table<DecisionRow> {
+struct RowTable<DecisionRow> {
   static constexpr std::string_view kName = "decisions";
   template <class Row, class Visit>
   static void columns(Row& row, Visit&& visit) {
@@ -119,7 +119,7 @@ struct Table<DecisionRow> {
 };
 
 template <>
-struct Table<AuditRow> {
+struct RowTable<AuditRow> {
   static constexpr std::string_view kName = "audit";
   template <class Row, class Visit>
   static void columns(Row& row, Visit&& visit) {
@@ -132,7 +132,7 @@ struct Table<AuditRow> {
 };
 
 template <>
-struct Table<SettingRow> {
+struct RowTable<SettingRow> {
   static constexpr std::string_view kName = "settings";
   template <class Row, class Visit>
   static void columns(Row& row, Visit&& visit) {
@@ -146,8 +146,8 @@ template <class Row>
 std::string select_sql(std::string_view rest) {
   std::string sql = "SELECT ";
   Row row;
-  Table<Row>::columns(row, [&sql](const char* name, auto&) { (sql += name) += ", "; });
-  return sql.append("checksum FROM ").append(Table<Row>::kName).append(" ").append(rest);
+  RowTable<Row>::columns(row, [&sql](const char* name, auto&) { (sql += name) += ", "; });
+  return sql.append("checksum FROM ").append(RowTable<Row>::kName).append(" ").append(rest);
 }
 
 // INSERT, or an update of every other column where the key is there already.
@@ -158,7 +158,7 @@ std::string put_sql() {
   std::string updates;
   std::string key;
   Row row;
-  Table<Row>::columns(row, [&](const char* name, auto&) {
+  RowTable<Row>::columns(row, [&](const char* name, auto&) {
     if (key.empty()) {
       key = name;
     } else {
@@ -170,7 +170,7 @@ std::string put_sql() {
   return fmt::format(
       "INSERT INTO {} ({}checksum) VALUES ({}?) ON CONFLICT ({}) DO UPDATE SET {}checksum = "
       "excluded.checksum",
-      Table<Row>::kName, names, marks, key, updates);
+      RowTable<Row>::kName, names, marks, key, updates);
 }
 
 // A column is text, a real, or else a whole number of some kind.
@@ -182,8 +182,8 @@ inline constexpr bool kIsReal = std::is_same_v<std::remove_const_t<Field>, doubl
 template <class Row>
 std::int64_t checksum_of(const Row& row) {
   Hash64 hash;
-  hash.add(Table<Row>::kName);
-  Table<Row>::columns(row, [&hash](const char*, const auto& field) {
+  hash.add(RowTable<Row>::kName);
+  RowTable<Row>::columns(row, [&hash](const char*, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
     if constexpr (kIsText<Field>) {
       hash.add(std::string_view(field));
@@ -200,7 +200,7 @@ std::int64_t checksum_of(const Row& row) {
 template <class Row>
 int write_row(Statement& put, const Row& row) {
   int at = 1;
-  Table<Row>::columns(row, [&](const char*, const auto& field) {
+  RowTable<Row>::columns(row, [&](const char*, const auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
     if constexpr (kIsText<Field>) {
       put.bind(at++, std::string_view(field));
@@ -221,7 +221,7 @@ std::optional<Row> read_row(const Statement& select) {
   Row row;
   int at = 0;
   bool good = true;
-  Table<Row>::columns(row, [&](const char*, auto& field) {
+  RowTable<Row>::columns(row, [&](const char*, auto& field) {
     using Field = std::remove_cvref_t<decltype(field)>;
     const int column = at++;
     if constexpr (kIsText<Field>) {
@@ -249,7 +249,8 @@ template <class Row>
 std::string bad_row(const Statement& select) {
   const std::string key = select.kind(0) == SQLITE_INTEGER ? std::to_string(select.integer(0))
                                                            : in_quotes(select.text(0));
-  return fmt::format("{}, row {}: is damaged, its checksum does not match", Table<Row>::kName, key);
+  return fmt::format("{}, row {}: is damaged, its checksum does not match", RowTable<Row>::kName,
+                     key);
 }
 
 // Every kind of row, for what is done to all tables alike.

@@ -86,11 +86,11 @@ int create_tables(sqlite3* db) {
   });
 }
 
-Contents contents_of(sqlite3* db) {
+FileContents contents_of(sqlite3* db) {
   Statement any(db, "SELECT 1 FROM sqlite_schema LIMIT 1");
   const int code = any.run();
-  if (code == SQLITE_ROW) return Contents::kTables;
-  return code == SQLITE_DONE ? Contents::kNothing : Contents::kUnreadable;
+  if (code == SQLITE_ROW) return FileContents::kTables;
+  return code == SQLITE_DONE ? FileContents::kNothing : FileContents::kUnreadable;
 }
 
 std::string setting_sql() { return select_sql<SettingRow>("WHERE name = ?"); }

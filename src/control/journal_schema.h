@@ -21,9 +21,9 @@ inline constexpr std::string_view kNextSetting = "journal.next.";
 // One transaction: all tables, empty. Answers SQLite's code.
 int create_tables(sqlite3* db);
 
-enum class Contents : std::uint8_t { kNothing, kTables, kUnreadable };
+enum class FileContents : std::uint8_t { kNothing, kTables, kUnreadable };
 // Whether there is anything in the file.
-Contents contents_of(sqlite3* db);
+FileContents contents_of(sqlite3* db);
 
 // The version of the file; an error where there is none to be read.
 Result<int> schema_of(sqlite3* db);

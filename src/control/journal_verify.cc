@@ -13,7 +13,7 @@ Result<void> check_table(sqlite3* db) {
   for (;;) {
     const int code = all.step();
     if (code == SQLITE_DONE) return {};
-    if (code != SQLITE_ROW) return fail("{}: {}", Table<Row>::kName, sqlite_trouble(db, code));
+    if (code != SQLITE_ROW) return fail("{}: {}", RowTable<Row>::kName, sqlite_trouble(db, code));
     if (!read_row<Row>(all)) return fail("{}", bad_row<Row>(all));
   }
 }

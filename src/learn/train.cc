@@ -88,7 +88,8 @@ class Training {
     put_settings(policy, stage.learned);
     auto learned = get_policy(policy, name);
     if (!learned) return pass_on(learned);
-    so_far_.levels.insert_or_assign(name, Level{std::move(*learned), ppo.state().observations});
+    so_far_.levels.insert_or_assign(name,
+                                    TrainedLevel{std::move(*learned), ppo.state().observations});
     return true;
   }
 

@@ -43,7 +43,7 @@ PpoProgress from_numbers(std::span<const double> n) {
 }
 
 // A level is a policy file of its own, all its names behind "layouts/" or "placer/".
-void put_level(TensorFile& file, const std::string& name, const Level& level) {
+void put_level(TensorFile& file, const std::string& name, const TrainedLevel& level) {
   TensorFile part;
   put_policy(part, level.policy);
   part.put("seen.count", std::vector<double>{level.observations.count});
@@ -75,7 +75,7 @@ Result<void> get_level(const TensorFile& file, const std::string& name, std::str
   seen.count = count->front();
   seen.mean.assign(mean->begin(), mean->end());
   seen.squares.assign(squares->begin(), squares->end());
-  levels.insert_or_assign(name, Level{std::move(*policy), std::move(seen)});
+  levels.insert_or_assign(name, TrainedLevel{std::move(*policy), std::move(seen)});
   return {};
 }
 

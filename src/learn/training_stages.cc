@@ -67,7 +67,7 @@ std::string baseline_of(const Recipe& recipe, const Fleet& fleet) {
   return fmt::format("none/{}", recipe.policy.placer);
 }
 
-std::shared_ptr<const LearnedPolicy> frozen(const Level& level) {
+std::shared_ptr<const LearnedPolicy> frozen(const TrainedLevel& level) {
   return std::make_shared<const LearnedPolicy>(level.policy);
 }
 

@@ -13,11 +13,11 @@
 namespace smartmig {
 
 // What a stage has left behind: frozen under the next one, and where the next of its name begins.
-struct Level {
+struct TrainedLevel {
   LearnedPolicy policy;
   RunningNormaliser observations;
 };
-using Levels = std::map<std::string, Level>;  // By stage name.
+using Levels = std::map<std::string, TrainedLevel>;  // By stage name.
 
 struct Stage {
   std::unique_ptr<VectorEnvironment> environment;

@@ -1,4 +1,4 @@
-#include "control/comparison.h"
+#include "control/counterfactual.h"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ constexpr int kIdleShare = 9;  // Of each tenth of time.
 
 }  // namespace
 
-Comparison::Comparison(ModelledFleet fleet, std::string policy, const FleetClock& clock)
+Counterfactual::Counterfactual(ModelledFleet fleet, std::string policy, const FleetClock& clock)
     : policy_(std::move(policy)), clock_(clock), fleet_(std::move(fleet)) {
   const TimeUs now = clock_.at(monotonic_ns());
   totals_ = fleet_.totals(now);
@@ -25,7 +25,7 @@ Comparison::Comparison(ModelledFleet fleet, std::string policy, const FleetClock
   thread_ = std::thread([this] { run(); });
 }
 
-Comparison::~Comparison() {
+Counterfactual::~Counterfactual() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
@@ -34,13 +34,13 @@ Comparison::~Comparison() {
   thread_.join();
 }
 
-void Comparison::submitted(JobNumber job, const Job& work, TimeUs at_us) {
+void Counterfactual::submitted(JobNumber job, const Job& work, TimeUs at_us) {
   put({job, work, at_us});
 }
 
-void Comparison::left(JobNumber job, TimeUs at_us) { put({job, std::nullopt, at_us}); }
+void Counterfactual::left(JobNumber job, TimeUs at_us) { put({job, std::nullopt, at_us}); }
 
-void Comparison::put(Change change) {
+void Counterfactual::put(Change change) {
   bool first = false;
   {
     const std::lock_guard lock(mutex_);
@@ -51,7 +51,7 @@ void Comparison::put(Change change) {
   if (first) changed_.notify_one();
 }
 
-std::optional<ModelledFleet::Totals> Comparison::totals(TimeUs now) const {
+std::optional<ModelledFleet::Totals> Counterfactual::totals(TimeUs now) const {
   const std::lock_guard lock(mutex_);
   if (given_up_) return std::nullopt;
   ModelledFleet::Totals totals = totals_;
@@ -59,7 +59,7 @@ std::optional<ModelledFleet::Totals> Comparison::totals(TimeUs now) const {
   return totals;
 }
 
-void Comparison::run() {
+void Counterfactual::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     std::vector<Change> changes;
@@ -87,7 +87,7 @@ void Comparison::run() {
   }
 }
 
-void Comparison::go_on(const std::vector<Change>& changes, TimeUs now) {
+void Counterfactual::go_on(const std::vector<Change>& changes, TimeUs now) {
   for (const Change& change : changes) {
     if (stopping_) return;
     if (change.work)

@@ -17,12 +17,12 @@
 
 namespace smartmig {
 
-class Comparison {
+class Counterfactual {
  public:
-  Comparison(ModelledFleet fleet, std::string policy, const FleetClock& clock);
-  ~Comparison();
-  Comparison(const Comparison&) = delete;
-  Comparison& operator=(const Comparison&) = delete;
+  Counterfactual(ModelledFleet fleet, std::string policy, const FleetClock& clock);
+  ~Counterfactual();
+  Counterfactual(const Counterfactual&) = delete;
+  Counterfactual& operator=(const Counterfactual&) = delete;
 
   void submitted(JobNumber job, const Job& work, TimeUs at_us);
   void left(JobNumber job, TimeUs at_us);  // Cancelled, or failed.
