@@ -84,7 +84,7 @@ export class Controller {
 export async function openDashboard(browser, url, options = {}) {
   const context = await browser.newContext({viewport: sizes.desktop, ...options});
   // All is on this machine.
-  context.setDefaultTimeout(10000);
+  context.setDefaultTimeout(30000);
   const page = await context.newPage();
   const problems = [], asked = [];
   page.on('console', message => {
