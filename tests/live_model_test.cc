@@ -3,8 +3,12 @@
 // own events.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
+#include <thread>
 
+#include "base/clock.h"
+#include "control/counterfactual.h"
 #include "control/model.h"
 #include "control/modelled_fleet.h"
 #include "fleet/objective.h"
@@ -205,6 +209,15 @@ TEST(LiveModel, IsTheSimulatorToTheMicrosecondWhereLayoutsStay) {
   }
 }
 
+bool comes_true(const std::function<bool()>& what, int most_s) {
+  const std::int64_t end_ns = monotonic_ns() + most_s * std::int64_t{1'000'000'000};
+  while (!what()) {
+    if (monotonic_ns() > end_ns) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
 ModelledFleet whole_fleet(const JobTable& table, std::int64_t remembered_jobs) {
   const Setup setup = empty_fleet(kFleet, "none/edf").setup;
   return *ModelledFleet::make(setup, {}, table.jobs.front().submit_us, remembered_jobs);
@@ -259,6 +272,24 @@ TEST(ModelledFleet, ForgetsAJobThatIsWithdrawn) {
   for (int i = 0; i < 100'000 && !fleet.idle(); ++i) fleet.advance(now += kSecondUs);
   EXPECT_TRUE(fleet.idle());
   EXPECT_EQ(fleet.totals(now).done, 10);
+}
+
+TEST(Counterfactual, IsGivenUpWhereItsQueueGrowsForEver) {
+  constexpr std::size_t kMostWaiting = 100;
+  const JobTable table = part_of_a_day(20, 8);
+  const TimeUs now = table.jobs.front().submit_us;
+  Counterfactual other(whole_fleet(table, 100'000), "none/edf", {now, monotonic_ns(), 1},
+                       kMostWaiting);
+  const auto submit = [&](std::size_t first, std::size_t end) {
+    for (std::size_t i = first; i < end; ++i)
+      other.submitted(static_cast<JobNumber>(i) + 1, table.jobs[i], now);
+  };
+  submit(0, kMostWaiting);
+  EXPECT_FALSE(comes_true([&] { return !other.totals(now); }, 1));
+  submit(kMostWaiting, 2 * kMostWaiting);  // Eight run.
+  EXPECT_TRUE(comes_true([&] { return !other.totals(now); }, 20));
+  submit(2 * kMostWaiting, kJobs);  // To nobody.
+  EXPECT_FALSE(other.totals(now).has_value());
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, LiveModelOf,

@@ -2,8 +2,11 @@
 // not obey, slices that vanish or were never ours, and what operators ask for meanwhile.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <ctime>
 #include <fstream>
+#include <future>
+#include <thread>
 
 #include "control/journal.h"
 #include "control/journal_schema.h"
@@ -16,6 +19,24 @@ namespace smartmig {
 namespace {
 
 constexpr const char* kPolicy = "static:7,3-3/cedf";
+
+constexpr std::chrono::seconds kPatience(20);
+
+// A driver whose next look at a GPU, once asked for, is told only when it is let go.
+class LateToTell : public SimulatedDriver {
+ public:
+  using SimulatedDriver::SimulatedDriver;
+  DriverResult<GpuReading> read(GpuIndex gpu) override {
+    auto reading = SimulatedDriver::read(gpu);
+    if (holds.exchange(false)) {
+      looked.set_value();
+      let_go.get_future().wait_for(kPatience);
+    }
+    return reading;
+  }
+  std::atomic<bool> holds = false;
+  std::promise<void> looked, let_go;
+};
 
 class LiveOdd : public testing::Test {
  protected:
@@ -117,6 +138,14 @@ TEST_F(LiveOdd, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
     for (const SliceView& slice : gpu.slices) EXPECT_EQ(slice.state, "foreign");
   }
   EXPECT_TRUE(std::filesystem::exists(rig_.state_dir() + "/damaged-1"));
+  {
+    auto journal = JournalReader::open(rig_.state_dir());
+    const auto audit = journal->audit(100, 10);
+    ASSERT_TRUE(audit.has_value());
+    ASSERT_EQ(audit->size(), 1U);
+    EXPECT_EQ(audit->front().number, 1);
+    EXPECT_NE(audit->front().what.find("damaged-1"), std::string::npos) << audit->front().what;
+  }
   Command unfreeze;
   unfreeze.kind = Command::Kind::kUnfreeze;
   for (const bool dry : {true, false}) {
@@ -230,6 +259,69 @@ TEST_F(LiveOdd, ForeignSlicesAreLeftAloneUntilTheyAreAdopted) {
   EXPECT_TRUE(wait_until([&] { return controller_->gpu("0")->slices.at(0).state != "foreign"; }));
 }
 
+// What happens while a look is on its way was not seen by it.
+TEST_F(LiveOdd, ALookThatAnEventOvertakesIsFollowedByAnother) {
+  options_ = rig_.options("static:3-2,3-2/cedf");
+  options_.call_timeout_s = 60;
+  auto late = std::make_unique<LateToTell>(rig_.fleet_dir());
+  LateToTell& driver = *late;
+  auto started = Controller::start(options_, std::move(late));
+  ASSERT_TRUE(started.has_value()) << started.error().message;
+  controller_ = std::move(*started);
+  ASSERT_TRUE(wait_until([&] {
+    const auto readings = rig_.readings();
+    return readings.at(0).slices.size() == 2 && readings.at(1).slices.size() == 2 &&
+           difference(*controller_->look(), readings).empty();
+  }));
+  const Board& board = **BoardTable::shipped().find("A100-40GB");
+  const SlotSet used = slots_of(rig_.readings().at(0));
+  int slot = 0;
+  while (!can_add(board, used, slot)) ++slot;
+  ASSERT_TRUE(tell(Command::Kind::kCordon, "0").has_value());
+  driver.holds = true;
+  rig_.tell_fleet(fmt::format("\"op\":\"foreign-create\",\"gpu\":0,\"slot\":{}", slot));
+  ASSERT_EQ(driver.looked.get_future().wait_for(kPatience), std::future_status::ready);
+  std::string theirs;
+  const GpuReading reading = rig_.readings().at(0);
+  for (const SliceReading& slice : reading.slices) {
+    if (slice.slot == slot) theirs = slice.uuid;
+  }
+  rig_.tell_fleet(fmt::format("\"op\":\"foreign-destroy\",\"gpu\":0,\"slice\":\"{}\"", theirs));
+  // The controller has heard of it once it knows of what came later, on the other GPU.
+  ASSERT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  driver.let_go.set_value();
+  // The late answer is there once something else has been done on that GPU.
+  ASSERT_TRUE(tell(Command::Kind::kUncordon, "0").has_value());
+  ASSERT_TRUE(tell(Command::Kind::kCordon, "1").has_value());
+  ASSERT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  EXPECT_TRUE(wait_until([&] { return controller_->gpu("0")->slices.size() == 2; }));
+}
+
+TEST_F(LiveOdd, NumbersThatAnOlderCopyOfTheJournalDoesNotKnowAreNotGivenAgain) {
+  start();
+  ASSERT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  controller_.reset();
+  const std::string copy = rig_.state_dir() + "-copy";
+  std::filesystem::copy(rig_.state_dir(), copy, std::filesystem::copy_options::recursive);
+  start();
+  JobNumber last = 0;
+  for (int i = 0; i < 3; ++i) {
+    last = submit(job_of(10, 60));
+    ASSERT_TRUE(comes_to(last, JobPhase::kDone));
+  }
+  controller_.reset();
+  std::filesystem::remove_all(rig_.state_dir());
+  std::filesystem::rename(copy, rig_.state_dir());
+  start();
+  for (int i = 0; i < 2; ++i) {
+    const JobNumber next = submit(job_of(10, 60));
+    EXPECT_GT(next, last);
+    ASSERT_TRUE(comes_to(next, JobPhase::kDone));
+    EXPECT_EQ(row(next).attempt, 1);
+    restart();
+  }
+}
+
 TEST_F(LiveOdd, CancelWorksInEveryPhaseAndMaxRuntimeEndsARun) {
   const auto cancels = [&](JobNumber job, JobPhase phase) {
     ASSERT_TRUE(comes_to(job, phase)) << to_string(phase);
@@ -341,6 +433,10 @@ TEST_F(LiveOdd, AFullDiskRefusesSubmissionsAndLetsJobsGoOn) {
              readings[1].slices.at(1).phase == RunPhase::kIdle;
     }));
     EXPECT_EQ(row(running).phase, JobPhase::kRunning);
+    // It waits for room without keeping a core busy.
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 4);
   }
   EXPECT_TRUE(comes_to(running, JobPhase::kDone));
   EXPECT_TRUE(wait_until([&] { return controller_->ready(); }));

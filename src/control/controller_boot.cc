@@ -43,6 +43,7 @@ Result<void> Controller::Impl::open_journal() {
   if (!opened && opened.error().trouble == Journal::Trouble::kDamaged) {
     const auto aside = Journal::set_aside(options.state_dir);
     if (!aside) return pass_on(aside);
+    damaged_journal = *aside;
     notice("fleet",
            fmt::format(R"({{"trouble":"the journal was damaged; it is kept in {}"}})", *aside));
     damage = opened.error().message;
@@ -51,9 +52,6 @@ Result<void> Controller::Impl::open_journal() {
       // Nothing is known of what is owed: an operator looks before anything is touched.
       rows.emplace_back(std::pair<std::string, std::string>("recovered", "no"));
       rows.emplace_back(std::pair<std::string, std::string>("frozen", "yes"));
-      rows.emplace_back(
-          AuditRow{0, 0, std::time(nullptr), "smartmig",
-                   fmt::format("the journal was damaged ({}) and is kept in {}", damage, *aside)});
     }
   }
   if (!opened) return fail("{}", opened.error().message);
@@ -91,12 +89,6 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   write_beginning(std::move(*snapshot), boot_us);
   rows.emplace_back(
       std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
-  for (Row& any : rows) {
-    if (auto* audit = std::get_if<AuditRow>(&any); audit != nullptr && audit->number == 0) {
-      audit->number = next_audit++;
-      audit->at_us = boot_us;
-    }
-  }
   if (auto written = flush({}); !written) return written;
   journalled_event = taken_event;
   latest_us = boot_us;
@@ -174,10 +166,15 @@ Result<void> Controller::Impl::catch_up() {
         });
     if (!events) return fail("the fleet's events cannot be had: {}", events.error().message);
     std::erase_if(*events, [&](const FleetEvent& event) { return event.number <= taken_event; });
+    // The fleet has been told since that what is missing here is journalled: this is an older copy
+    // of the journal, and numbers after its last have been given to other jobs.
+    const std::uint64_t missing_to =
+        events->empty() ? fleet.last_event : events->front().number - 1;
+    if (missing_to > taken_event) {
+      begin_numbers_anew();
+      taken_event = missing_to;
+    }
     if (events->empty()) return {};
-    // The fleet has been told since that what came before is journalled: this is an older copy of
-    // the journal, and numbers after its last have been given to other jobs.
-    if (events->front().number > taken_event + 1) begin_numbers_anew();
     settle_ended_runs(*events);
     rows.emplace_back(
         std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
@@ -203,6 +200,9 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
   next_intent = loaded->next_intent;
   next_event = loaded->next_event;
   next_audit = loaded->next_audit;
+  if (!damage.empty())
+    audit("smartmig",
+          fmt::format("the journal was damaged ({}) and is kept in {}", damage, damaged_journal));
   Snapshot snapshot;
   // An operator's cap outlives the controller.
   if (const auto cap = parse_number(journal->setting("power cap")))

@@ -98,6 +98,7 @@ struct GpuBook {
   bool hung = false;        // A call was given up and has not come back.
   bool lost = false;
   bool adopts = false;  // Idle foreign slices become ours with the next look.
+  int names_used = 0;   // Starts in a row that were refused since a run of that name had been.
   long changes = 0;
 };
 
@@ -222,8 +223,9 @@ struct Controller::Impl {
   TimeUs boot_us = 0;
   std::unordered_map<std::string, GpuIndex> gpu_by_uuid;
   std::shared_ptr<const Fleet> boards;
-  std::string damage;          // Of the journal that was found; empty: none.
-  std::int64_t first_job = 1;  // Of this journal; lower numbers are of one that was lost.
+  std::string damage;           // Of the journal that was found; empty: none.
+  std::string damaged_journal;  // Where it is kept.
+  std::int64_t first_job = 1;   // Of this journal; lower numbers are of one that was lost.
   std::vector<std::pair<GpuIndex, std::string>> strays;  // Runs to be killed at the start.
   // Changes, from and to, that were under way on GPUs that an operator has closed.
   std::map<GpuIndex, std::pair<SlotSet, SlotSet>> half_done;
@@ -253,8 +255,9 @@ struct Controller::Impl {
   std::int64_t expected_until_ns = 0;
   mutable std::mutex seen_mutex;
   Counters counted;
-  std::shared_ptr<const FleetView> picture;  // Of a large fleet that somebody looks at.
-  std::int64_t picture_ns = 0;               // When it was drawn.
+  std::shared_ptr<const FleetView> picture;  // Of a large fleet.
+  std::int64_t picture_ns = 0;               // When it was drawn ...
+  std::int64_t picture_event = 0;            // ... and before which event.
   std::int64_t looked_ns = 0;                // When somebody looked.
   std::condition_variable noticed;
   std::deque<Notice> notices;

@@ -13,6 +13,8 @@ namespace {
 
 using StepKind = StepOutcome::Kind;
 
+constexpr int kNamesUsedAtMost = 3;  // In a row on one GPU.
+
 CallDone failed_read(CallDone done, DriverError error) {
   done.outcome.kind = StepKind::kFailed;
   done.outcome.error = std::move(error);
@@ -130,6 +132,7 @@ void Controller::Impl::on_start(const CallDone& done) {
     book.row.phase = JobPhase::kRunning;
     rows.emplace_back(book.row);
     gpus[done.gpu].row.failures = 0;
+    gpus[done.gpu].names_used = 0;
     at("started");
     changed(book);
     // It was on its way when the operator drained the GPU.
@@ -148,10 +151,13 @@ void Controller::Impl::on_start(const CallDone& done) {
   off_its_slice(book, event, book.row.left, 0, "a start failed: " + said(done.outcome.error));
   if (done.outcome.reading) reconcile(done.gpu, *done.outcome.reading, clock_us());
   // A slice that is not there: the look has told, and nothing is wrong with the GPU. Nor is there
-  // where the name was used before, by a controller whose journal is lost: the next is another.
+  // where the name was used before, by a controller whose journal is lost: the next is another,
+  // unless that is said of every name.
   if (done.outcome.error.code == DriverCode::kNotFound && !gpus[done.gpu].ours.contains(done.slice))
     return;
-  if (done.outcome.error.code == DriverCode::kAlreadyRan) return;
+  if (done.outcome.error.code == DriverCode::kAlreadyRan &&
+      ++gpus[done.gpu].names_used <= kNamesUsedAtMost)
+    return;
   fence(done.gpu, why);
 }
 

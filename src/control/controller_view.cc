@@ -9,10 +9,12 @@
 namespace smartmig {
 namespace {
 
-// A picture of a large fleet is drawn anew after every so often while somebody looks, and is good
-// for a little longer; small ones are drawn whenever they are asked for.
+// A picture of a large fleet is drawn anew after every so often while somebody looks, less often
+// while something happens, and is good for a little longer; small ones are drawn whenever they are
+// asked for.
 constexpr std::size_t kSmallFleet = 256;
 constexpr std::int64_t kDrawEveryNs = 250'000'000;
+constexpr std::int64_t kDrawUnaskedEveryNs = 1'500'000'000;
 constexpr std::int64_t kPictureLastsNs = 2'000'000'000;
 constexpr std::int64_t kSomebodyLooksNs = 2'000'000'000;
 constexpr std::int64_t kRehearsalsApart = 20;  // Times what one takes.
@@ -131,17 +133,21 @@ std::shared_ptr<const FleetView> Controller::Impl::draw_picture() {
     const std::lock_guard lock(seen_mutex);
     picture = view;
     picture_ns = monotonic_ns();
+    picture_event = next_event;
   }
   return view;
 }
 
 // Ahead of those who look, between two rounds.
 void Controller::Impl::refresh_picture() {
+  if (gpus.size() <= kSmallFleet) return;
   {
     const std::int64_t now_ns = monotonic_ns();
     const std::lock_guard lock(seen_mutex);
-    if (!picture || now_ns - picture_ns < kDrawEveryNs || now_ns - looked_ns > kSomebodyLooksNs)
-      return;
+    const bool somebody_looks = now_ns - looked_ns <= kSomebodyLooksNs;
+    if (!somebody_looks && picture_event == next_event) return;
+    const std::int64_t every_ns = somebody_looks ? kDrawEveryNs : kDrawUnaskedEveryNs;
+    if (picture && now_ns - picture_ns < every_ns) return;
   }
   draw_picture();
 }

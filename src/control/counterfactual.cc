@@ -10,15 +10,16 @@ namespace {
 constexpr std::int64_t kPauseNs = 200'000'000;
 // It stays so far behind the fleet's clock: a job is told of some time after its submission.
 constexpr std::int64_t kLagNs = 250'000'000;
-// The other policy may not keep up with jobs that this fleet can do; its queue must not grow for
-// ever.
-constexpr std::size_t kMostWaiting = 500'000;
 constexpr int kIdleShare = 9;  // Of each tenth of time.
 
 }  // namespace
 
-Counterfactual::Counterfactual(ModelledFleet fleet, std::string policy, const FleetClock& clock)
-    : policy_(std::move(policy)), clock_(clock), fleet_(std::move(fleet)) {
+Counterfactual::Counterfactual(ModelledFleet fleet, std::string policy, const FleetClock& clock,
+                               std::size_t most_waiting)
+    : policy_(std::move(policy)),
+      clock_(clock),
+      most_waiting_(most_waiting),
+      fleet_(std::move(fleet)) {
   const TimeUs now = clock_.at(monotonic_ns());
   totals_ = fleet_.totals(now);
   totals_at_us_ = now;
@@ -79,7 +80,7 @@ void Counterfactual::run() {
     lock.lock();
     totals_ = totals;
     totals_at_us_ = now;
-    given_up_ = fleet_.waiting() > kMostWaiting;
+    given_up_ = fleet_.waiting() > most_waiting_;
     if (given_up_) return changes_.clear();
     changed_.wait_for(lock, std::chrono::nanoseconds(pause_ns),
                       [this] { return stopping_.load(); });

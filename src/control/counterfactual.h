@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -19,7 +20,10 @@ namespace smartmig {
 
 class Counterfactual {
  public:
-  Counterfactual(ModelledFleet fleet, std::string policy, const FleetClock& clock);
+  // The other policy may not keep up with jobs that this fleet can do: with more than
+  // `most_waiting` it is given up.
+  Counterfactual(ModelledFleet fleet, std::string policy, const FleetClock& clock,
+                 std::size_t most_waiting = 500'000);
   ~Counterfactual();
   Counterfactual(const Counterfactual&) = delete;
   Counterfactual& operator=(const Counterfactual&) = delete;
@@ -44,6 +48,7 @@ class Counterfactual {
 
   const std::string policy_;
   const FleetClock clock_;
+  const std::size_t most_waiting_;
   ModelledFleet fleet_;  // Of the thread alone.
 
   mutable std::mutex mutex_;  // Guards all below.

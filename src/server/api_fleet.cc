@@ -44,7 +44,7 @@ RouteAnswer show_fleet(Site& site, const Call& call) {
   json.begin_object();
   if (with_gpus) {
     const auto fleet = site.backend.look();
-    constexpr std::size_t kBytesOfGpu = 1536;  // About that of four slices, to save copying.
+    constexpr std::size_t kBytesOfGpu = 2048;  // More than that of seven slices, to save copying.
     const std::size_t most = fleet->gpus.size();
     response.body.reserve(1024 +
                           (filter.limit > 0 ? std::min(filter.limit, most) : most) * kBytesOfGpu);

@@ -53,12 +53,29 @@ TEST(Events, SayWhatWasMissed) {
   TestSite site;
   for (int i = 1; i <= 9; ++i) site.backend.notify("job", fmt::format("{{\"n\":{}}}", i));
   site.backend.forget_notices_before(8);
-  const std::string got = stream(site, "Last-Event-ID: 3\r\n")->read_until("\"n\":9}\n\n");
-  EXPECT_NE(got.find("event: missed"), std::string::npos);
-  EXPECT_LT(got.find("event: missed"), got.find("\"n\":8"));
+  const auto client = stream(site, "Last-Event-ID: 3\r\n");
+  EXPECT_NE(client->read_until("missed\"}\n\n").find("event: missed"), std::string::npos);
+  client->forget();
+  site.backend.notify("job", "{\"n\":10}");
+  // It is to look at everything again: what is from before that is not told.
+  EXPECT_EQ(client->read_until("\"n\":10}\n\n"), "id: 10\nevent: job\ndata: {\"n\":10}\n\n");
   // A number of a controller that was here before.
   const auto stale = stream(site, "Last-Event-ID: 1000\r\n");
   EXPECT_NE(stale->read_until("missed\"}\n\n").find("event: missed"), std::string::npos);
+}
+
+TEST(Events, WhoComesBackFarBehindStaysAndLooksAtEverythingAgain) {
+  ServerOptions options;
+  options.events.pending_bytes = 1000;
+  TestSite site(options);
+  for (int i = 1; i <= 9; ++i)
+    site.backend.notify("job", fmt::format("{{\"n\":{},\"x\":\"{}\"}}", i, std::string(200, 'x')));
+  const auto client = stream(site, "Last-Event-ID: 1\r\n");
+  const std::string got = client->read_until("missed\"}\n\n");
+  EXPECT_NE(got.find("event: missed"), std::string::npos);
+  EXPECT_EQ(got.find("\"n\":"), std::string::npos);
+  site.backend.notify("job", "{\"n\":10}");
+  EXPECT_NE(client->read_until("\"n\":10}\n\n").find("\"n\":10}"), std::string::npos);
 }
 
 TEST(Events, BeatWhileNothingHappens) {

@@ -54,7 +54,8 @@ std::string FleetService::description() const {
   const SimulatedFleet& machine = store_.machine();
   const FleetClock& clock = store_.clock();
   std::string out =
-      fmt::format("{{\"fleet_id\":\"{}\",\"epoch\":{},\"owner\":", machine.id(), machine.epoch());
+      fmt::format("{{\"fleet_id\":\"{}\",\"last_event\":{},\"epoch\":{},\"owner\":", machine.id(),
+                  machine.last_event(), machine.epoch());
   write_json_text(owner_, out);
   fmt::format_to(std::back_inserter(out),
                  ",\"clock\":{{\"fleet_us\":{},\"monotonic_ns\":{},\"speed\":{}}},\"gpus\":[",

@@ -27,6 +27,7 @@ auto interpret(const json& answer, Body body) -> DriverResult<decltype(body(answ
 FleetDescription to_description(const json& answer) {
   FleetDescription description;
   description.fleet_id = answer.at("fleet_id").get<std::string>();
+  description.last_event = answer.at("last_event").get<std::uint64_t>();
   for (const json& gpu : answer.at("gpus")) {
     description.gpus.push_back(gpu.at(0).get<std::string>());
     description.boards.push_back(gpu.at(1).get<std::string>());
