@@ -10,7 +10,10 @@ export class Refused extends Error {
   }
 }
 
+let signedIn = 0;  // How often.
+
 async function ask(method, path, body, headers = {}) {
+  const asked = signedIn;
   const options = {method, headers, credentials: 'same-origin', cache: 'no-store'};
   if (body !== undefined) {
     options.headers = {...headers, 'Content-Type': 'application/json'};
@@ -24,8 +27,8 @@ async function ask(method, path, body, headers = {}) {
   }
   const answer = response.status === 204 ? {} : await response.json().catch(() => ({}));
   if (response.ok) return answer;
-  // A session that ended shows the form again, whoever notices first.
-  if (response.status === 401) document.dispatchEvent(new Event('signedout'));
+  // A session that ended shows the form again, whoever notices first. What was asked in one before this one says nothing of it.
+  if (response.status === 401 && asked === signedIn) document.dispatchEvent(new Event('signedout'));
   throw new Refused(response.status, answer.error ?? `status ${response.status}`, answer.field);
 }
 
@@ -41,7 +44,11 @@ export const remove = path => ask('DELETE', base + path);
 
 export const session = {
   show: () => ask('GET', 'session'),
-  open: token => ask('POST', 'session', {}, {Authorization: 'Bearer ' + token}),
+  open: async token => {
+    const answer = await ask('POST', 'session', {}, {Authorization: 'Bearer ' + token});
+    ++signedIn;
+    return answer;
+  },
   close: () => ask('DELETE', 'session'),
 };
 

@@ -362,9 +362,22 @@ test('with tokens one signs in, and sees the buttons of one\'s role', async () =
         await page.getByLabel('Token').waitFor();
         assert.equal(await page.locator('#board').isVisible(), false);
       }
-      // A token that is taken away ends the session, and the page says so.
-      await enter(tokens.rita[1]);
+      // An answer to what was asked before one signed out is late, and does not end the session that came after.
+      await enter(tokens.alice[1]);
       await card(page, 0).waitFor();
+      const caught = new Promise(resolve => page.route('**/api/v1/decisions*', resolve, {times: 1}));
+      await page.reload();
+      const late = await caught;
+      await page.getByRole('button', {name: 'Sign out'}).click();
+      await page.getByLabel('Token').waitFor();
+      await enter(tokens.rita[1]);
+      await page.getByText('rita, read').waitFor();
+      const refused = page.waitForResponse(response => response.status() === 401);
+      await late.fulfill({status: 401, json: {error: 'no session'}});
+      await refused;
+      await card(page, 0).waitFor();
+      assert.equal(await page.getByLabel('Token').isVisible(), false);
+      // A token that is taken away ends the session, and the page says so.
       fs.writeFileSync(file, `carol operate ${tokens.carol[1]}\n`);
       child.kill('SIGHUP');
       await page.getByLabel('Token').waitFor();
