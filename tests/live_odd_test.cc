@@ -322,6 +322,40 @@ TEST_F(LiveOdd, NumbersThatAnOlderCopyOfTheJournalDoesNotKnowAreNotGivenAgain) {
   }
 }
 
+// As after a host that lost power: the journal is synced, the simulated fleet's state is not.
+TEST_F(LiveOdd, AFleetThatHasForgottenItsLastEventsIsHeardAgain) {
+  start();
+  ASSERT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  controller_.reset();
+  rig_.kill_fleet();
+  const std::string state = rig_.fleet_dir() + "/fleet.state";
+  std::filesystem::copy_file(state, state + ".old");
+  rig_.restart_fleet();
+  start();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  controller_.reset();
+  rig_.kill_fleet();
+  std::filesystem::rename(state + ".old", state);
+  rig_.restart_fleet();
+  start();
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+}
+
+TEST_F(LiveOdd, NumbersOfNoticesAreNotThoseOfAnEarlierController) {
+  start();
+  ASSERT_TRUE(comes_to(submit(job_of(10, 60)), JobPhase::kDone));
+  const std::uint64_t seen = controller_->last_notice();
+  controller_.reset();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));
+  start();
+  EXPECT_GT(controller_->last_notice(), seen);
+  bool missed = false;
+  (void)controller_->notices_after(seen, 0, missed);
+  EXPECT_TRUE(missed);
+  (void)controller_->notices_after(controller_->last_notice(), 0, missed);
+  EXPECT_FALSE(missed);
+}
+
 TEST_F(LiveOdd, CancelWorksInEveryPhaseAndMaxRuntimeEndsARun) {
   const auto cancels = [&](JobNumber job, JobPhase phase) {
     ASSERT_TRUE(comes_to(job, phase)) << to_string(phase);
@@ -613,6 +647,11 @@ TEST_F(LiveOdd, APowerCapStartsNothingStopsNothingAndOutlivesTheController) {
   cap.power_cap_w = 0;
   ASSERT_TRUE(controller_->command(cap, "test").has_value());
   EXPECT_TRUE(comes_to(waiting, JobPhase::kDone));
+  const auto audit = JournalReader::open(rig_.state_dir())->audit(0, 2);
+  ASSERT_TRUE(audit.has_value());
+  ASSERT_EQ(audit->size(), 2U);
+  EXPECT_EQ(audit->at(0).what, "power cap 0 W");
+  EXPECT_EQ(audit->at(1).what, "power cap 1 W");
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/json_fields.h"
 #include "base/text.h"
+#include "cli/cli.h"
 
 namespace smartmig {
 namespace {
@@ -76,16 +77,21 @@ std::string percent_encoded(std::string_view text) {
   return out;
 }
 
-Result<ApiAnswer> ApiClient::ask(const std::string& method, const std::string& path,
-                                 const std::string& body) const {
+int failed(const ApiError& error) {
+  const bool asked_wrongly = error.status == 400 || error.status == 404 || error.status == 413;
+  return asked_wrongly ? bad_input(error.message) : failed(error.message);
+}
+
+ApiResult<ApiAnswer> ApiClient::ask(const std::string& method, const std::string& path,
+                                    const std::string& body) const {
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(),
                                                                  curl_easy_cleanup);
-  if (!curl) return fail("libcurl cannot be used");
+  if (!curl) return tl::unexpected(ApiError{"libcurl cannot be used"});
   curl_slist* raw = nullptr;
   if (!body.empty()) raw = curl_slist_append(raw, "Content-Type: application/json");
   if (!options_.token_file.empty()) {
     const auto token = read_token(options_.token_file);
-    if (!token) return pass_on(token);
+    if (!token) return tl::unexpected(ApiError{token.error().message});
     raw = curl_slist_append(raw, ("Authorization: Bearer " + *token).c_str());
   }
   const std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(raw,
@@ -108,21 +114,23 @@ Result<ApiAnswer> ApiClient::ask(const std::string& method, const std::string& p
     curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(body.size()));
   }
   if (const CURLcode code = curl_easy_perform(curl.get()); code != CURLE_OK)
-    return fail("{}: {}; is `smartmig serve` running there?", options_.server,
-                curl_easy_strerror(code));
+    return tl::unexpected(ApiError{fmt::format("{}: {}; is `smartmig serve` running there?",
+                                               options_.server, curl_easy_strerror(code))});
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
   answer.status = static_cast<int>(status);
-  if (status >= 400) return fail("{}", what_it_said(answer));
+  if (status >= 400) return tl::unexpected(ApiError{what_it_said(answer), answer.status});
   return answer;
 }
 
-Result<nlohmann::json> ApiClient::ask_json(const std::string& method, const std::string& path,
-                                           const std::string& body) const {
+ApiResult<nlohmann::json> ApiClient::ask_json(const std::string& method, const std::string& path,
+                                              const std::string& body) const {
   const auto answer = ask(method, path, body);
-  if (!answer) return pass_on(answer);
+  if (!answer) return tl::unexpected(answer.error());
   nlohmann::json parsed = parse_json(answer->body);
-  if (parsed.is_discarded()) return fail("{}{}: the answer is no JSON", options_.server, path);
+  if (parsed.is_discarded())
+    return tl::unexpected(
+        ApiError{fmt::format("{}{}: the answer is no JSON", options_.server, path)});
   return parsed;
 }
 

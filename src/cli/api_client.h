@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tl/expected.hpp>
 
 #include "base/result.h"
 #include "cli/cli11.h"
@@ -24,16 +25,25 @@ struct ApiAnswer {
   std::string body;
 };
 
+struct ApiError {
+  std::string message;  // One line.
+  int status = 0;       // That of the server's refusal; 0: it could not be asked.
+};
+template <class T>
+using ApiResult = tl::expected<T, ApiError>;
+// Says what is wrong; answers the exit status: 2 where the request was at fault, else 1.
+int failed(const ApiError& error);
+
 class ApiClient {
  public:
   explicit ApiClient(const ApiOptions& options) : options_(options) {}
 
   // `path` from the root ("/api/v1/fleet"); `body` is sent where it is not empty. An answer that
   // refuses is an error with what the server said.
-  Result<ApiAnswer> ask(const std::string& method, const std::string& path,
-                        const std::string& body = {}) const;
-  Result<nlohmann::json> ask_json(const std::string& method, const std::string& path,
-                                  const std::string& body = {}) const;
+  ApiResult<ApiAnswer> ask(const std::string& method, const std::string& path,
+                           const std::string& body = {}) const;
+  ApiResult<nlohmann::json> ask_json(const std::string& method, const std::string& path,
+                                     const std::string& body = {}) const;
 
  private:
   ApiOptions options_;

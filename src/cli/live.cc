@@ -52,7 +52,7 @@ template <class Show>
 int ask(const LiveOptions& options, const std::string& method, const std::string& path,
         const std::string& body, const Show& show) {
   const auto answer = ApiClient(options.api).ask_json(method, path, body);
-  if (!answer) return failed(answer.error().message);
+  if (!answer) return failed(answer.error());
   if (options.json) {
     fmt::print("{}\n", answer->dump(2));
     return 0;
@@ -148,7 +148,7 @@ int run_explain(const LiveOptions& options) {
 
 int run_export(const LiveOptions& options) {
   const auto answer = ApiClient(options.api).ask("GET", kApi + "/export");
-  if (!answer) return failed(answer.error().message);
+  if (!answer) return failed(answer.error());
   fmt::print("{}", answer->body);
   return 0;
 }

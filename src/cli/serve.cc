@@ -1,9 +1,11 @@
 // `smartmig serve`: the live controller with its HTTP interface, and `smartmig fleet`: the process
 // that is a simulated fleet.
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -13,6 +15,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "control/controller.h"
+#include "control/model.h"
 #include "drivers/simulated/fleet_process.h"
 #include "drivers/simulated/simulated_driver.h"
 #include "learn/toml_fields.h"
@@ -149,6 +152,27 @@ Result<std::unique_ptr<Driver>> join_fleet(const ServeOptions& options, bool fle
   return driver;
 }
 
+// A policy, costs or preemption that no controller could have, before a fleet is made for it.
+Result<void> check_setup(const ServeOptions& options) {
+  if (fs::exists(options.control.state_dir + "/fleet/fleet.state")) return {};
+  const auto fleet = Fleet::parse(options.fleet);
+  if (!fleet) return pass_on(fleet);
+  Snapshot empty;
+  empty.setup = options.control.setup;
+  empty.setup.fleet = options.fleet;
+  empty.gpus.resize(fleet->gpu_count());
+  const auto made = Model::make(empty, 0);
+  return made ? Result<void>{} : pass_on(made);
+}
+
+// Connections, streams and journals together are more than the usual soft limit.
+void raise_descriptor_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 std::string clock_text() {
   char text[32];
   const std::time_t now = std::time(nullptr);
@@ -176,6 +200,7 @@ int run_serve(ServeOptions options, const CLI::App& command) {
     return bad_input(fleet.error().message);
   if (const auto good = check_options(options.server); !good)
     return bad_input(good.error().message);
+  if (const auto good = check_setup(options); !good) return bad_input(good.error().message);
   std::error_code trouble;
   if (fs::create_directories(options.control.state_dir, trouble))
     fs::permissions(options.control.state_dir, fs::perms::owner_all, trouble);
@@ -189,14 +214,17 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
+  raise_descriptor_limit();
   options.control.driver = options.driver;
   auto driver = join_fleet(options, command.get_option("--fleet")->count() > 0);
   if (!driver) return failed(driver.error().message);
   auto controller = Controller::start(options.control, std::move(*driver));
   if (!controller) return failed(controller.error().message);
   ControllerBackend backend(**controller, options.control.state_dir);
+  // A log that cannot be written, such as on a full disk, is no reason to stop.
   options.server.log = [](const std::string& line) {
-    fmt::print(stderr, "{} {}\n", clock_text(), line);
+    const std::string text = fmt::format("{} {}\n", clock_text(), line);
+    (void)std::fwrite(text.data(), 1, text.size(), stderr);
   };
   Server server(options.server, backend);
   if (const auto started = server.start(); !started) return failed(started.error().message);
@@ -213,6 +241,7 @@ int run_serve(ServeOptions options, const CLI::App& command) {
     if (caught == SIGHUP) server.reload_tokens();
   }
   server.stop();
+  backend.close_readers();  // The last who closes the journal leaves no log beside it: the writer.
   controller->reset();
   if (options.stop_fleet) {
     if (const auto stopped = stop_simulated_fleet(options.control.state_dir + "/fleet"); !stopped)

@@ -416,7 +416,9 @@ std::vector<Notice> Controller::notices_after(std::uint64_t after, int wait_ms, 
   std::unique_lock lock(impl_->seen_mutex);
   impl_->noticed.wait_for(lock, std::chrono::milliseconds(wait_ms),
                           [&] { return impl_->stopping || impl_->next_notice - 1 > after; });
-  missed = !impl_->notices.empty() && impl_->notices.front().number > after + 1;
+  const std::uint64_t first_kept =
+      impl_->notices.empty() ? impl_->next_notice : impl_->notices.front().number;
+  missed = first_kept > after + 1;
   const auto first = std::partition_point(impl_->notices.begin(), impl_->notices.end(),
                                           [&](const Notice& n) { return n.number <= after; });
   return {first, impl_->notices.end()};

@@ -159,6 +159,8 @@ DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
 Result<void> Controller::Impl::catch_up() {
   taken_event =
       static_cast<std::uint64_t>(parse_integer(journal->setting("fleet event")).value_or(0));
+  // A fleet whose state was put back numbers its events from there again.
+  taken_event = std::min(taken_event, fleet.last_event);
   while (true) {
     auto events =
         bounded_call(driver, options.call_timeout_s, [after = taken_event](Driver& fleet_driver) {
@@ -369,6 +371,7 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
         // of a journal that was lost goes on: nobody knows what it is worth.
         snapshot.gpus[index].foreign |= SlotSet{1} << slice.slot;
         if (number_of_run(slice.run) >= first_job) strays.emplace_back(index, slice.run);
+        if (number_of_run(slice.run) >= next_job) begin_numbers_anew();  // An older copy's journal.
         continue;
       }
       found.insert(book->row.number);

@@ -12,6 +12,23 @@ Refusal refuse(int status, std::string error, std::string field = {}) {
   return {status, std::move(error), std::move(field)};
 }
 
+std::string_view name_of(Command::Kind kind) {
+  static constexpr std::string_view kNames[] = {"freeze",   "unfreeze", "recover", "cordon",
+                                                "drain",    "uncordon", "adopt",   "apply",
+                                                "rollback", "power cap"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+// For the audit log: "cordon 3", "apply 3=4-2-1", "power cap 900 W".
+std::string in_words(const Command& command) {
+  std::string words(name_of(command.kind));
+  if (!command.gpu.empty()) words += " " + command.gpu;
+  for (const auto& [gpu, layout] : command.layouts) words += fmt::format(" {}={}", gpu, layout);
+  if (command.kind == Command::Kind::kPowerCap)
+    words += fmt::format(" {:g} W", command.power_cap_w);
+  return words;
+}
+
 }  // namespace
 
 Answer<GpuIndex> Controller::Impl::find_gpu(const std::string& id) const {
@@ -114,9 +131,6 @@ Answer<void> Controller::Impl::apply_plan(bool dry_run, std::vector<std::string>
 
 Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::string& who) {
   using Kind = Command::Kind;
-  static constexpr std::string_view kNames[] = {"freeze",   "unfreeze", "recover", "cordon",
-                                                "drain",    "uncordon", "adopt",   "apply",
-                                                "rollback", "power cap"};
   Outcome outcome;
   GpuIndex gpu = 0;
   const bool about_a_gpu = command.kind == Kind::kCordon || command.kind == Kind::kDrain ||
@@ -263,12 +277,10 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
       break;
   }
   if (!dry) {
-    audit(who, fmt::format("{}{}{}", kNames[static_cast<std::size_t>(command.kind)],
-                           command.gpu.empty() ? "" : " ", command.gpu));
+    audit(who, in_words(command));
     if (auto written = flush({}); !written)
       return tl::unexpected(refuse(503, written.error().message));
-    notice("fleet",
-           fmt::format(R"({{"command":"{}"}})", kNames[static_cast<std::size_t>(command.kind)]));
+    notice("fleet", fmt::format(R"({{"command":"{}"}})", name_of(command.kind)));
   }
   return outcome;
 }

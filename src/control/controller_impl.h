@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <ctime>
 #include <future>
 #include <map>
 #include <mutex>
@@ -261,7 +262,8 @@ struct Controller::Impl {
   std::int64_t looked_ns = 0;                // When somebody looked.
   std::condition_variable noticed;
   std::deque<Notice> notices;
-  std::uint64_t next_notice = 1;
+  // Higher than any that an earlier controller has given, and exact in a double.
+  std::uint64_t next_notice = (static_cast<std::uint64_t>(std::time(nullptr)) << 20) + 1;
 
   // --- the loop's own
   std::optional<Journal> journal;

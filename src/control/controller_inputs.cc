@@ -198,8 +198,12 @@ void Controller::Impl::on_read(const CallDone& done) {
   if (gpu.adopts) adopt_idle(done.gpu, *done.outcome.reading);
   if (!reconcile(done.gpu, *done.outcome.reading, clock_us())) return;
   const bool cutting = model->state().gpu(done.gpu).operation_end_us != kNever;
+  // However long the look took: a job that could not be stopped before it still cannot.
+  const auto on_it = jobs_on(done.gpu);
+  const bool stop_failed = std::any_of(
+      on_it.begin(), on_it.end(), [this](JobNumber number) { return jobs.at(number).stop_failed; });
   if (!gpu.row.fence.empty() && gpu.undo_reason.empty() && !gpu.moving && !cutting &&
-      gpu.row.retry_us >= 0 && clock_us() >= gpu.row.retry_us)
+      !stop_failed && gpu.row.retry_us >= 0 && clock_us() >= gpu.row.retry_us)
     lift_fence(done.gpu);
 }
 

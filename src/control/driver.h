@@ -57,7 +57,7 @@ struct FleetClock {
 
 struct FleetDescription {
   std::string fleet_id;             // The same as long as the fleet lives.
-  std::uint64_t last_event = 0;     // The number it gave last; 0: none, or it does not remember.
+  std::uint64_t last_event = 0;     // The number that the last one has so far; 0: there was none.
   std::vector<std::string> gpus;    // UUIDs.
   std::vector<std::string> boards;  // For each GPU, a name that BoardTable knows.
   FleetClock clock;

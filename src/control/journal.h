@@ -207,6 +207,7 @@ class JournalReader {
   Result<std::optional<JobRow>> job(std::int64_t number);
   Result<std::optional<JobRow>> job_by_key(const std::string& owner, const std::string& key);
   // Oldest first; those after `after`, of that phase if given.
+  // At most `limit`; of large ones fewer, though more than one where there are more.
   Result<std::vector<JobRow>> jobs(std::optional<JobPhase> phase, std::int64_t after, int limit);
   // Newest first; those before `before` (0: from the newest).
   Result<std::vector<DecisionRow>> decisions(std::int64_t before, int limit);

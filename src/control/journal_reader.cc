@@ -14,6 +14,14 @@ namespace fs = std::filesystem;
 // Events read in one go. Between two of them the file is let go, so that a long reading does not
 // keep the writer's log from being begun anew.
 constexpr int kEventsAtOnce = 200;
+constexpr std::size_t kPageBytes = 16 << 20;  // Read in one go, and a row.
+
+std::size_t bytes_of_row(const Statement& select) {
+  std::size_t bytes = 0;
+  for (int i = 0; i < sqlite3_column_count(select.get()); ++i)
+    bytes += static_cast<std::size_t>(sqlite3_column_bytes(select.get(), i));
+  return bytes;
+}
 
 // SQLite's form of a path with options behind it.
 std::string uri_of(const std::string& path, std::string_view options) {
@@ -72,12 +80,13 @@ struct JournalReader::Impl {
         events(db.get(), select_sql<EventRow>("WHERE number >= ? ORDER BY number LIMIT ?")),
         setting(db.get(), setting_sql()) {}
 
-  // Rows of a statement whose values are bound, until it ends; it is reset afterwards.
+  // Rows of a statement whose values are bound, until it ends or they are `most_bytes`; it is reset
+  // afterwards.
   template <class Row>
-  Result<std::vector<Row>> rows(Statement& select) {
+  Result<std::vector<Row>> rows(Statement& select, std::size_t most_bytes = SIZE_MAX) {
     const ResetLater reset(select);
     std::vector<Row> found;
-    for (;;) {
+    for (std::size_t bytes = 0; bytes < most_bytes || found.size() < 2;) {
       const int code = select.step();
       if (code == SQLITE_DONE) return found;
       if (code != SQLITE_ROW) {
@@ -86,7 +95,9 @@ struct JournalReader::Impl {
       auto row = read_row<Row>(select);
       if (!row) return fail("{}: {}", name, bad_row<Row>(select));
       found.push_back(std::move(*row));
+      bytes += bytes_of_row(select);
     }
+    return found;
   }
   template <class Row>
   Result<std::optional<Row>> one(Statement& select) {
@@ -95,12 +106,13 @@ struct JournalReader::Impl {
     if (found->empty()) return std::nullopt;
     return std::move(found->front());
   }
-  // Those on one side of a number, at most `limit`.
+  // Those on one side of a number, at most `limit`; of large ones fewer, though more than one where
+  // there are more.
   template <class Row>
   Result<std::vector<Row>> page(Statement& select, std::int64_t from, int limit) {
     select.bind(1, from);
     select.bind(2, std::int64_t{std::max(limit, 0)});
-    return rows<Row>(select);
+    return rows<Row>(select, kPageBytes);
   }
 
   std::string name;  // For messages.
@@ -200,7 +212,7 @@ Result<void> JournalReader::each_event(std::int64_t first,
     for (const EventRow& event : *events) {
       if (!body(event)) return {};
     }
-    if (events->size() < kEventsAtOnce) return {};
+    if (events->empty()) return {};
     first = events->back().number + 1;
   }
 }

@@ -9,6 +9,10 @@
 
 namespace smartmig {
 
+// A page of a list ends early here: commands of jobs and reasons of decisions may be long. Less
+// than a JournalReader reads at once.
+inline constexpr std::size_t kPageBytes = 8 << 20;
+
 template <class Body>
 HttpResponse json_response(const Body& write, int status = 200) {
   HttpResponse response;

@@ -26,17 +26,22 @@ void write_decision_fields(JsonWriter& json, const DecisionRow& row) {
 template <class Row, class Write>
 HttpResponse page_of(std::string_view name, const std::vector<Row>& rows, std::int64_t limit,
                      const Write& write) {
-  const std::size_t shown = std::min(rows.size(), static_cast<std::size_t>(limit));
-  return json_response([&](JsonWriter& json) {
-    json.begin_array(name);
-    for (std::size_t i = 0; i < shown; ++i) {
-      json.begin_object();
-      write(json, rows[i]);
-      json.end_object();
-    }
-    json.end_array();
-    json.id("next", shown < rows.size() ? rows[shown - 1].number : 0);
-  });
+  HttpResponse response;
+  JsonWriter json(response.body);
+  json.begin_object();
+  json.begin_array(name);
+  std::size_t shown = 0;
+  while (shown < rows.size() && shown < static_cast<std::size_t>(limit) &&
+         response.body.size() < kPageBytes) {
+    json.begin_object();
+    write(json, rows[shown++]);
+    json.end_object();
+  }
+  json.end_array();
+  json.id("next", shown < rows.size() ? rows[shown - 1].number : 0);
+  json.end_object();
+  response.body += '\n';
+  return response;
 }
 
 }  // namespace

@@ -9,8 +9,6 @@ namespace {
 
 constexpr int kUsualJobs = 100;
 constexpr int kMostJobs = 10'000;
-// A page ends early here: commands may be long.
-constexpr std::size_t kPageBytes = 8 << 20;
 
 // Absent: every phase.
 std::optional<JobPhase> phase_of(Query& query) {

@@ -29,6 +29,11 @@ auto ControllerBackend::read(const Body& body) -> decltype(body(std::declval<Jou
   return result;
 }
 
+void ControllerBackend::close_readers() {
+  const std::lock_guard lock(mutex_);
+  free_readers_.clear();
+}
+
 Answer<Controller::Submitted> ControllerBackend::submit(std::string_view body,
                                                         const std::string& owner, bool dry_run) {
   const auto request = parse_job_request(body);

@@ -43,6 +43,8 @@ class ControllerBackend : public Backend {
                                          int limit) override;
   Result<std::vector<AuditRow>> audit(std::int64_t before, int limit) override;
 
+  void close_readers();  // Once nobody asks any more.
+
  private:
   // Lends a reader to `body`, a free one or a new one; it is kept for the next call unless the
   // call failed.

@@ -33,20 +33,32 @@ EventStreams::~EventStreams() {
   thread_.join();
 }
 
-bool EventStreams::reserve() {
-  if (count_.fetch_add(1) < limits_.streams) return true;
-  cancel();
-  return false;
+bool EventStreams::reserve(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  if (count_ >= limits_.streams) return false;
+  if (!client.empty()) {
+    int& of_client = by_client_[client];
+    if (of_client >= limits_.per_client) return false;
+    ++of_client;
+  }
+  ++count_;
+  return true;
 }
 
-void EventStreams::cancel() { count_.fetch_sub(1); }
+void EventStreams::cancel(const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  --count_;
+  if (client.empty()) return;
+  const auto at = by_client_.find(client);
+  if (--at->second == 0) by_client_.erase(at);
+}
 
-void EventStreams::add(std::unique_ptr<Connection> connection, std::uint64_t after,
-                       std::uint64_t generation) {
+void EventStreams::add(std::unique_ptr<Connection> connection, const std::string& client,
+                       std::uint64_t after, std::uint64_t generation) {
   {
     const std::lock_guard lock(mutex_);
     arrived_.push_back(
-        {std::move(connection), after, "", Clock::now() + limits_.heartbeat, generation});
+        {std::move(connection), client, after, "", Clock::now() + limits_.heartbeat, generation});
   }
   changed_.notify_all();
 }
@@ -116,7 +128,6 @@ void EventStreams::publish() {
         if (notice.number > stream.seen) append_event(notice, stream.pending);
     }
     stream.seen = std::max(stream.seen, reached);
-    if (stream.pending.size() > limits_.pending_bytes) stream.ended = true;
   }
   position_ = reached;
 }
@@ -134,7 +145,7 @@ void EventStreams::flush() {
     if (stream.ended || stream.pending.empty()) continue;
     const auto written = stream.connection->write_some(stream.pending);
     stream.pending.erase(0, written.bytes);
-    stream.ended = stream.ended || written.broken;
+    stream.ended = written.broken || stream.pending.size() > limits_.pending_bytes;
   }
 }
 
@@ -148,8 +159,9 @@ void EventStreams::drop_ended() {
     for (std::size_t i = 0; i < items.size(); ++i)
       if (items[i].revents != 0) streams_[i].ended = true;
   }
-  const auto gone = std::erase_if(streams_, [](const Stream& stream) { return stream.ended; });
-  count_.fetch_sub(static_cast<int>(gone));
+  for (const Stream& stream : streams_)
+    if (stream.ended) cancel(stream.client);
+  std::erase_if(streams_, [](const Stream& stream) { return stream.ended; });
 }
 
 void EventStreams::pace(Clock::time_point since) {

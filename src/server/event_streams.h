@@ -9,6 +9,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,6 +30,7 @@ class EventStreams {
  public:
   struct Limits {
     int streams = 512;
+    int per_client = 64;
     std::size_t pending_bytes = 1 << 20;  // Of one stream.
     std::chrono::milliseconds heartbeat{15'000};
   };
@@ -36,23 +38,25 @@ class EventStreams {
   EventStreams(Backend& backend, const Limits& limits);
   ~EventStreams();
 
-  // Keeps a place for a stream; false: all are taken. add() or cancel() follows.
-  bool reserve();
-  void cancel();
+  // Keeps a place for a stream; false: all are taken, or all that one client may have. An empty
+  // name: a client that may have all. add() or cancel() follows, with the same name.
+  bool reserve(const std::string& client);
+  void cancel(const std::string& client);
   // The head of the answer has been written. `after`: the last notice that the client has, or that
   // there was when it asked.
   // `generation` is what generation() was before the client was asked who it is.
-  void add(std::unique_ptr<Connection> connection, std::uint64_t after, std::uint64_t generation);
+  void add(std::unique_ptr<Connection> connection, const std::string& client, std::uint64_t after,
+           std::uint64_t generation);
   // Ends those of the generations so far, also where add() is still to come; clients come back by
   // themselves, and are asked again who they are.
   void close_all() { generation_.fetch_add(1); }
   std::uint64_t generation() const { return generation_; }
-  int count() const { return count_; }
 
  private:
   using Clock = Connection::Clock;
   struct Stream {
     std::unique_ptr<Connection> connection;
+    std::string client;
     std::uint64_t seen = 0;  // Notices up to this one are in `pending` or sent.
     std::string pending;
     Clock::time_point next_beat;
@@ -73,12 +77,13 @@ class EventStreams {
   const Limits limits_;
   std::vector<Stream> streams_;  // Of the thread alone, like the next.
   std::uint64_t position_ = 0;   // The last notice that was published.
-  std::atomic<int> count_{0};    // Reserved places.
   std::atomic<std::uint64_t> generation_{0};
 
   std::mutex mutex_;  // Guards all below.
   std::condition_variable changed_;
   std::vector<Stream> arrived_;
+  int count_ = 0;                         // Reserved places, ...
+  std::map<std::string, int> by_client_;  // ... and of clients that may not have all.
   bool stopping_ = false;
   std::thread thread_;
 };

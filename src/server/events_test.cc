@@ -85,9 +85,8 @@ TEST(Events, BeatWhileNothingHappens) {
   EXPECT_NE(stream(site)->read_until(": alive\n\n").find(": alive\n\n"), std::string::npos);
 }
 
-TEST(Events, AreBounded) {
-  ServerOptions options;
-  options.events.streams = 2;
+// Two are open, a third is refused, and has a place once one is gone.
+void expect_places_for_two(const ServerOptions& options) {
   TestSite site(options);
   const auto one = stream(site);
   auto two = stream(site);
@@ -102,6 +101,32 @@ TEST(Events, AreBounded) {
     answer = stream(site)->read_until("\n\n");
   }
   EXPECT_EQ(answer.substr(0, 15), "HTTP/1.1 200 OK");
+}
+
+TEST(Events, AreBounded) {
+  ServerOptions options;
+  options.events.streams = 2;
+  expect_places_for_two(options);
+}
+
+TEST(Events, OneClientMayNotHaveThemAll) {
+  ServerOptions options;
+  options.events.per_client = 2;
+  options.limit_loopback = true;
+  expect_places_for_two(options);
+}
+
+// Much at once is no reason to drop who reads it.
+TEST(Events, WhoKeepsUpStays) {
+  ServerOptions options;
+  options.events.pending_bytes = 1000;
+  TestSite site(options);
+  const auto client = stream(site);
+  client->read_until("retry: 2000\n\n");
+  site.backend.notify("job", fmt::format("{{\"x\":\"{}\"}}", std::string(20'000, 'x')));
+  client->read_until("xx\"}\n\n");
+  site.backend.notify("job", "{\"last\":1}");
+  EXPECT_NE(client->read_until("\"last\":1}\n\n").find("\"last\""), std::string::npos);
 }
 
 TEST(Events, AClientThatReadsNothingIsDropped) {

@@ -79,6 +79,18 @@ TEST(Sessions, EndByTimeAndByChoiceAndByNumber) {
   EXPECT_FALSE(sessions.find("", now + 10s));
 }
 
+TEST(Sessions, OfOneTokenPushOutItsOwnOnly) {
+  Sessions sessions;
+  const auto now = Sessions::Clock::now();
+  const Digest one = digest_of("one"), other = digest_of("other");
+  const std::string kept = *sessions.open(one, now);
+  const std::string first = *sessions.open(other, now);
+  for (int i = 0; i < 2000; ++i) sessions.open(other, now);
+  EXPECT_EQ(sessions.find(kept, now), one);
+  EXPECT_EQ(sessions.find(first, now), std::nullopt);
+  EXPECT_EQ(sessions.size(), 33u);
+}
+
 TEST(Sessions, CookiesAreFoundByTheirWholeName) {
   EXPECT_EQ(cookie_value("a=1; smartmig_session=x; b=2", "smartmig_session"), "x");
   EXPECT_EQ(cookie_value("xsmartmig_session=1", "smartmig_session"), "");

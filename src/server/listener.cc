@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <exception>
 #include <system_error>
 
 #include "server/hosts.h"
@@ -180,7 +181,11 @@ void Listener::leave(int socket, const Peer& peer) {
 void Listener::serve(std::unique_ptr<Connection> connection) {
   const int socket = connection->socket();
   const Peer peer = connection->peer();
-  const Handover handover = serve_(*connection);
+  Handover handover;
+  try {
+    handover = serve_(*connection);
+  } catch (const std::exception&) {  // Out of memory, for one: this connection's misfortune.
+  }
   {
     // Out of the list first: once it is closed or given away its number may be another's.
     const std::lock_guard lock(mutex_);

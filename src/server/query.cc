@@ -16,6 +16,7 @@ Query::Query(const Parameters& parameters, std::initializer_list<std::string_vie
       refuse(name, fmt::format("unknown parameter {}{}", in_quotes(name), suggestion(name, names)));
     for (std::size_t k = 0; k < i; ++k)
       if (parameters[k].first == name) refuse(name, "the parameter stands twice");
+    if (refusal_) return;
   }
 }
 

@@ -69,7 +69,7 @@ Found find_route(const HttpRequest& request) {
   std::string argument;
   for (const Route& route : kRoutes) {
     if (!matches(route.pattern, request.segments, argument)) continue;
-    if (route.method == request.method) {
+    if (route.method == (request.method == "HEAD" ? "GET" : request.method)) {
       found.route = &route;
       found.argument = std::move(argument);
       return found;

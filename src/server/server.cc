@@ -83,9 +83,10 @@ Listener::Handover Server::serve(Connection& connection) {
     const auto begin = Clock::now();
     const Handled handled = handle(*request, connection.peer());
     log(*request, handled, begin);
-    if (handled.events_after) return open_stream(connection, handled);
+    const bool with_body = request->method != "HEAD";
+    if (handled.events_after && with_body) return open_stream(connection, handled);
     const bool keep = request->keep_alive && !listener_->stopping();
-    if (!send(connection, handled.response, keep)) return {};
+    if (!send(connection, handled.response, keep, with_body)) return {};
     if (!keep) {
       connection.finish();
       return {};
@@ -154,9 +155,19 @@ std::optional<HttpRequest> Server::read_request(Connection& connection, std::str
 
 // For what could not be read as a request; where the next one would begin is not known then.
 void Server::refuse(Connection& connection, const Refusal& refusal) {
-  options_.log(fmt::format("{} sent what is no request: {} {}", connection.peer().address,
-                           refusal.status, refusal.error));
-  if (send(connection, refusal_response(refusal), false)) connection.finish();
+  const auto too_many = too_fast(connection.peer());
+  if (!too_many || is_first_429_of_second(Clock::now()))
+    options_.log(fmt::format("{} sent what is no request: {} {}", connection.peer().address,
+                             refusal.status, refusal.error));
+  const HttpResponse response = too_many ? *too_many : refusal_response(refusal);
+  if (send(connection, response, false)) connection.finish();
+}
+
+// A flood of requests is not to become a flood of lines.
+bool Server::is_first_429_of_second(Clock::time_point now) {
+  const auto second =
+      std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
+  return last_429_s_.exchange(second) != second;
 }
 
 std::optional<HttpResponse> Server::too_fast(const Peer& peer) {
@@ -170,7 +181,7 @@ std::optional<HttpResponse> Server::too_fast(const Peer& peer) {
 Server::Handled Server::handle(const HttpRequest& request, const Peer& peer) {
   Handled handled;
   handled.who = peer.address;
-  handled.changes = request.method != "GET";
+  handled.changes = request.method != "GET" && request.method != "HEAD";
   const auto refused = [&](const Refusal& refusal) {
     handled.response = refusal_response(refusal);
     if (refusal.status == 401) handled.response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -206,7 +217,10 @@ Server::Handled Server::handle(const HttpRequest& request, const Peer& peer) {
 }
 
 Listener::Handover Server::open_stream(Connection& connection, const Handled& handled) {
-  if (!events_->reserve()) {
+  const Peer& peer = connection.peer();
+  const std::string client =
+      peer.loopback && !options_.limit_loopback ? "" : client_of(peer.address);
+  if (!events_->reserve(client)) {
     const Refusal refusal{503, "too many event streams are open", ""};
     if (send(connection, with_header(refusal_response(refusal), "Retry-After", "5"), false))
       connection.finish();
@@ -217,18 +231,20 @@ Listener::Handover Server::open_stream(Connection& connection, const Handled& ha
       "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n"
       "X-Content-Type-Options: nosniff\r\nConnection: close\r\n\r\nretry: 2000\n\n";
   if (!connection.write_all(kHead, Clock::now() + options_.write)) {
-    events_->cancel();
+    events_->cancel(client);
     return {};
   }
-  return [this, after = *handled.events_after,
+  return [this, client, after = *handled.events_after,
           generation = handled.generation](std::unique_ptr<Connection> taken) {
-    events_->add(std::move(taken), after, generation);
+    events_->add(std::move(taken), client, after, generation);
   };
 }
 
-bool Server::send(Connection& connection, const HttpResponse& response, bool keep_alive) {
+bool Server::send(Connection& connection, const HttpResponse& response, bool keep_alive,
+                  bool with_body) {
   const auto deadline = Clock::now() + options_.write;
   std::string head = head_text(response, keep_alive);
+  if (!with_body) return connection.write_all(head, deadline);
   // In one piece where it is small: one segment, and one wake-up of the client.
   constexpr std::size_t kSmall = 64 * 1024;
   if (response.body.size() <= kSmall) return connection.write_all(head + response.body, deadline);
@@ -239,12 +255,7 @@ void Server::log(const HttpRequest& request, const Handled& handled, Clock::time
   const int status = handled.response.status;
   if (!handled.changes && status < 400) return;
   const auto now = Clock::now();
-  if (status == 429) {
-    // Once a second: a flood of requests is not to become a flood of lines.
-    const auto second =
-        std::chrono::duration_cast<std::chrono::seconds>(now.time_since_epoch()).count();
-    if (last_429_s_.exchange(second) == second) return;
-  }
+  if (status == 429 && !is_first_429_of_second(now)) return;
   const std::chrono::duration<double, std::milli> took = now - begin;
   options_.log(fmt::format("{} {} {} {} {:.1f} ms", handled.who, request.method, request.path,
                            status, took.count()));

@@ -87,7 +87,9 @@ class Server {
   Handled handle(const HttpRequest& request, const Peer& peer);
   std::optional<HttpResponse> too_fast(const Peer& peer);
   Listener::Handover open_stream(Connection& connection, const Handled& handled);
-  bool send(Connection& connection, const HttpResponse& response, bool keep_alive);
+  bool send(Connection& connection, const HttpResponse& response, bool keep_alive,
+            bool with_body = true);
+  bool is_first_429_of_second(Clock::time_point now);
   void log(const HttpRequest& request, const Handled& handled, Clock::time_point begin);
 
   const ServerOptions options_;

@@ -314,6 +314,60 @@ TEST(Server, LimitsTheRateOfAClient) {
   for (int i = 0; i < 300; ++i) ASSERT_EQ(free.call("GET", "/healthz").status, 200);
 }
 
+// What cannot be read as a request counts as one.
+TEST(Server, LimitsTheRateOfWhatIsNoRequest) {
+  ServerOptions options;
+  options.requests_per_s = 5;
+  options.limit_loopback = true;
+  TestSite site(options);
+  int refused = 0;
+  for (int i = 0; i < 40; ++i) refused += site.raw("nonsense\r\n\r\n").starts_with("HTTP/1.1 429");
+  EXPECT_GT(refused, 20);
+  EXPECT_LE(site.lines().size(), 15u);
+}
+
+TEST(Server, ALogThatCannotBeWrittenIsNoReasonToStop) {
+  ServerOptions options;
+  bool throws = true;
+  options.log = [&](const std::string&) {
+    if (throws) throw std::runtime_error("no room");
+  };
+  FakeBackend backend;
+  options.port = 0;
+  Server server(options, backend);
+  ASSERT_TRUE(server.start().has_value());
+  {
+    RawClient client(server.port());
+    client.send("nonsense\r\n\r\n");
+    client.read_all();
+    EXPECT_TRUE(client.at_end());
+  }
+  throws = false;
+  RawClient client(server.port());
+  client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(client.read_all().substr(0, 15), "HTTP/1.1 200 OK");
+}
+
+// The next answer on the connection begins where the head of this one ends.
+TEST(Server, AnswersHeadAsGetWithoutABody) {
+  TestSite site;
+  RawClient client(site.port());
+  for (const char* path : {"/healthz", "/api/v1/fleet", "/api/v1/events", "/nowhere"}) {
+    SCOPED_TRACE(path);
+    client.forget();
+    client.send(fmt::format("HEAD {} HTTP/1.1\r\nHost: localhost\r\n\r\n", path));
+    const std::string head = client.read_until("\r\n\r\n");
+    EXPECT_TRUE(head.ends_with("\r\n\r\n")) << head;
+    EXPECT_EQ(head.substr(9, 3), std::string_view(path) == "/nowhere" ? "404" : "200");
+    EXPECT_EQ(head.substr(0, 9), "HTTP/1.1 ");
+  }
+  client.forget();
+  client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(client.read_all().substr(0, 15), "HTTP/1.1 200 OK");
+  const std::string length = site.call("HEAD", "/api/v1/fleet").header("Content-Length");
+  EXPECT_EQ(length, std::to_string(site.call("GET", "/api/v1/fleet").body.size()));
+}
+
 TEST(Server, TradesATokenForACookie) {
   TestSite site{TestSite::WithTokens{}};
   const std::string origin = fmt::format("http://127.0.0.1:{}", site.port());

@@ -7,6 +7,11 @@
 #include "base/text.h"
 
 namespace smartmig {
+namespace {
+
+constexpr std::ptrdiff_t kMostOfToken = 32;
+
+}  // namespace
 
 std::optional<std::string> Sessions::open(const Digest& token, Clock::time_point now) {
   std::array<unsigned char, 32> random{};
@@ -16,6 +21,10 @@ std::optional<std::string> Sessions::open(const Digest& token, Clock::time_point
     fmt::format_to(std::back_inserter(cookie), "{:02x}", byte);
   const std::lock_guard lock(mutex_);
   drop_ended(now);
+  // One token's sessions push out its own only.
+  const auto of_token = [&](const Session& session) { return same_digest(session.token, token); };
+  if (std::count_if(sessions_.begin(), sessions_.end(), of_token) >= kMostOfToken)
+    sessions_.erase(std::find_if(sessions_.begin(), sessions_.end(), of_token));
   if (sessions_.size() >= most_) sessions_.pop_front();
   sessions_.push_back({digest_of(cookie), token, now + life_});
   return cookie;
