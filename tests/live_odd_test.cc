@@ -234,6 +234,24 @@ TEST_F(LiveOdd, AJobThatWillNotStopKeepsItsSliceAndIsNotStartedElsewhere) {
   EXPECT_EQ(wrong_runs(rig_), "");
 }
 
+// Nothing else happens that policies are asked at.
+TEST_F(LiveOdd, AJobThatADrainStoppedGoesOnElsewhere) {
+  for (const char* policy : {"greedy", "smartmig"}) {
+    SCOPED_TRACE(policy);
+    options_.setup.policy = policy;
+    restart();
+    const JobNumber job = submit(job_of(3000, 90000));
+    ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+    const std::string gpu = std::to_string(gpu_of(fmt::format("{}.1", job)));
+    ASSERT_TRUE(tell(Command::Kind::kDrain, gpu).has_value());
+    EXPECT_TRUE(
+        wait_until([&] { return row(job).attempt == 2 && row(job).phase == JobPhase::kRunning; }));
+    ASSERT_TRUE(controller_->cancel(job, "test", "").has_value());
+    ASSERT_TRUE(comes_to(job, JobPhase::kCancelled));
+    ASSERT_TRUE(tell(Command::Kind::kUncordon, gpu).has_value());
+  }
+}
+
 TEST_F(LiveOdd, VanishedSlicesPutJobsBackToTheirLastCheckpoint) {
   start();
   const JobNumber job = submit(job_of(1000, 90000));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "policy/registry.h"
 
@@ -308,6 +309,8 @@ bool Model::apply_to_job(const Event& event) {
         state_.finish_save(slice, std::clamp(event.left, 0.0, 1.0));
       else
         state_.set_left(*job, std::clamp(event.left, 0.0, 1.0));
+      // Who stops jobs waits for their saves, which may be heard of later than was expected.
+      if (policy_.partitioner->stops_jobs()) ask_partitioner_ = true;
       return true;
     case Event::Kind::kLost:
       if (!on_slice) return false;
@@ -438,13 +441,8 @@ const Round& Model::round(TimeUs now) {
 
 // As the simulator does at an instant: layouts, then displacement, then placement.
 void Model::decide() {
-  if (ask_partitioner_) {
-    ask_partitioner_ = false;
-    View seen = view();
-    decide_layouts(policy_, seen, decision_);
-    carry_out(decision_);
-    next_timer_us_ = policy_.partitioner->next_timer(state_.now());
-  }
+  const bool asked = std::exchange(ask_partitioner_, false);
+  if (asked) ask_partitioner();
   settle();
   if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0 &&
       !policy_.partitioner->stops_jobs()) {
@@ -454,10 +452,22 @@ void Model::decide() {
     carry_out(decision_);
     settle();
   }
-  if (!policy_.placer) return;
+  if (policy_.placer) {
+    View seen = view();
+    decide_placement(policy_, seen, decision_);
+    carry_out(decision_);
+  } else if (!asked && state_.ready_count() > 0 && state_.running().empty()) {
+    // What an operator stopped waits, and nothing may ever happen that a policy is asked at.
+    ask_partitioner();
+    settle();
+  }
+}
+
+void Model::ask_partitioner() {
   View seen = view();
-  decide_placement(policy_, seen, decision_);
+  decide_layouts(policy_, seen, decision_);
   carry_out(decision_);
+  next_timer_us_ = policy_.partitioner->next_timer(state_.now());
 }
 
 void Model::stretch_overdue() {

@@ -119,6 +119,7 @@ class Model {
 
   View view() { return View(state_, scratch_); }
   void decide();
+  void ask_partitioner();
   void carry_out(Decision& decision);
   void filter(Decision& decision);
   bool may_change(const Repartition& change);
