@@ -34,7 +34,13 @@ class LateToTell : public SimulatedDriver {
     }
     return reading;
   }
-  std::atomic<bool> holds = false;
+  // And that tells of nothing that has happened while it is mute.
+  DriverResult<std::vector<FleetEvent>> events_after(std::uint64_t number, int wait_ms) override {
+    if (!mute) return SimulatedDriver::events_after(number, wait_ms);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return std::vector<FleetEvent>{};
+  }
+  std::atomic<bool> holds = false, mute = false;
   std::promise<void> looked, let_go;
 };
 
@@ -51,6 +57,14 @@ class LiveOdd : public testing::Test {
     auto started = rig_.start_controller(options_);
     ASSERT_TRUE(started.has_value()) << started.error().message;
     controller_ = std::move(*started);
+  }
+  LateToTell& start_late() {
+    auto late = std::make_unique<LateToTell>(rig_.fleet_dir());
+    LateToTell& driver = *late;
+    auto started = Controller::start(options_, std::move(late));
+    EXPECT_TRUE(started.has_value()) << started.error().message;
+    controller_ = std::move(*started);
+    return driver;
   }
   void restart() {
     controller_.reset();
@@ -277,15 +291,54 @@ TEST_F(LiveOdd, ForeignSlicesAreLeftAloneUntilTheyAreAdopted) {
   EXPECT_TRUE(wait_until([&] { return controller_->gpu("0")->slices.at(0).state != "foreign"; }));
 }
 
+// A job that has ended is not done again because its slice is found gone first.
+TEST_F(LiveOdd, AnEndThatIsHeardOfAfterTheSliceIsGoneCounts) {
+  LateToTell& driver = start_late();
+  const JobNumber job = submit(job_of(500, 6000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  const int gpu = gpu_of(fmt::format("{}.1", job));
+  ASSERT_GE(gpu, 0);
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  driver.mute = true;
+  // Ends the call that is out.
+  rig_.tell_fleet(fmt::format("\"op\":\"reboot\",\"gpu\":{}", 1 - gpu));
+  ASSERT_TRUE(wait_until([&] { return gpu_of(fmt::format("{}.1", job)) < 0; }));
+  const std::string slice = row(job).slice;
+  rig_.tell_fleet(
+      fmt::format("\"op\":\"foreign-destroy\",\"gpu\":{},\"slice\":\"{}\"", gpu, slice));
+  // Each look that this asks for may be the one.
+  ASSERT_TRUE(wait_until([&] {
+    (void)tell(Command::Kind::kAdopt, std::to_string(gpu));
+    return row(job).phase == JobPhase::kQueued;
+  }));
+  driver.mute = false;
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(row(job).attempt, 1);
+}
+
+// A more urgent job wants its slice before the call that starts it has answered.
+TEST_F(LiveOdd, AStartThatFailsAfterItsJobWasToldToStopLeavesNobodyWaiting) {
+  start();
+  ASSERT_TRUE(tell(Command::Kind::kCordon, "1").has_value());
+  rig_.tell_fleet(
+      "\"op\":\"inject\",\"call\":\"start\",\"delay_s\":0.5,\"code\":\"no-permission\"");
+  JobRequest request = job_of(1e5, 1e6);
+  request.profile = "bert-training";
+  const JobNumber displaced = submit(request);
+  ASSERT_TRUE(comes_to(displaced, JobPhase::kStarting));
+  request = job_of(200, 300);
+  request.profile = "bert-inference";
+  const JobNumber urgent = submit(request);
+  ASSERT_TRUE(comes_to(displaced, JobPhase::kSaving));
+  EXPECT_TRUE(comes_to(urgent, JobPhase::kDone));
+  EXPECT_TRUE(wait_until([&] { return row(displaced).phase == JobPhase::kRunning; }));
+}
+
 // What happens while a look is on its way was not seen by it.
 TEST_F(LiveOdd, ALookThatAnEventOvertakesIsFollowedByAnother) {
   options_ = rig_.options("static:3-2,3-2/cedf");
   options_.call_timeout_s = 60;
-  auto late = std::make_unique<LateToTell>(rig_.fleet_dir());
-  LateToTell& driver = *late;
-  auto started = Controller::start(options_, std::move(late));
-  ASSERT_TRUE(started.has_value()) << started.error().message;
-  controller_ = std::move(*started);
+  LateToTell& driver = start_late();
   ASSERT_TRUE(wait_until([&] {
     const auto readings = rig_.readings();
     return readings.at(0).slices.size() == 2 && readings.at(1).slices.size() == 2 &&

@@ -153,26 +153,34 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
     Event event;
   };
   std::vector<New> created;
-  std::vector<std::pair<Submission*, Answer<Submitted>>> known;
+  struct Known {
+    Submission* submission;
+    Answer<Submitted> answer;
+    bool is_new = false;  // The other one is of this batch.
+  };
+  std::vector<Known> known;
   std::vector<Row> more;
   for (Submission& submission : submissions) {
     const std::string body = to_json_text(submission.request);
     const std::string key =
         submission.request.key.empty() ? "" : key_of(submission.owner, submission.request.key);
     std::optional<JobRow> before;
+    bool is_new = false;
     if (!key.empty()) {
       for (const New& other : created) {
-        if (other.book.row.owner == submission.owner &&
-            other.book.row.key == submission.request.key)
-          before = other.book.row;
+        if (other.book.row.owner != submission.owner ||
+            other.book.row.key != submission.request.key)
+          continue;
+        before = other.book.row;
+        is_new = true;
       }
       if (const auto found = keys.find(key); found != keys.end())
         before = jobs.at(found->second).row;
       if (!before) {
         auto found = final_job_with(submission.owner, submission.request.key);
         if (!found) {
-          known.emplace_back(&submission, tl::unexpected(Refusal{
-                                              503, "not accepted: " + found.error().message, ""}));
+          known.push_back({&submission, tl::unexpected(Refusal{
+                                            503, "not accepted: " + found.error().message, ""})});
           continue;
         }
         before = std::move(*found);
@@ -183,7 +191,7 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
       if (before->body != body)
         answer = tl::unexpected(Refusal{
             409, fmt::format("job {} has this key and is another request", before->number), "key"});
-      known.emplace_back(&submission, std::move(answer));
+      known.push_back({&submission, std::move(answer), is_new});
       continue;
     }
     New job{&submission, {}, {}};
@@ -229,7 +237,11 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
     }
     job.submission->answer.set_value(Submitted{job.event.job, true});
   }
-  for (auto& [submission, answer] : known) submission->answer.set_value(std::move(answer));
+  for (auto& [submission, answer, is_new] : known) {
+    if (is_new && !written)
+      answer = tl::unexpected(Refusal{503, "not accepted: " + written.error().message, ""});
+    submission->answer.set_value(std::move(answer));
+  }
 }
 
 Result<std::optional<JobRow>> Controller::Impl::final_job_with(const std::string& owner,

@@ -178,6 +178,7 @@ struct Controller::Impl {
   void take_made(const CallDone& done);
   void try_again(GpuIndex gpu);
   void fence(GpuIndex gpu, const std::string& why);
+  bool is_clear(GpuIndex gpu) const;
   void lift_fence(GpuIndex gpu);
   void apply_openness(GpuIndex gpu);
   void open_intent(GpuIndex gpu, SlotSet base, SlotSet target, TimeUs at_us);

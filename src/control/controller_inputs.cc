@@ -127,8 +127,9 @@ void Controller::Impl::on_start(const CallDone& done) {
   if (found == jobs.end() || found->second.row.attempt != done.attempt)
     return;  // It is over already.
   JobBook& book = found->second;
-  if (book.row.phase != JobPhase::kStarting) return;
+  if (book.row.phase == JobPhase::kQueued) return;
   if (done.outcome.kind == StepKind::kDone) {
+    if (book.row.phase != JobPhase::kStarting) return;  // It was told to stop meanwhile.
     book.row.phase = JobPhase::kRunning;
     rows.emplace_back(book.row);
     gpus[done.gpu].row.failures = 0;
@@ -164,7 +165,7 @@ void Controller::Impl::on_start(const CallDone& done) {
 void Controller::Impl::on_stop(const CallDone& done) {
   if (done.outcome.kind != StepKind::kFailed) return;
   const auto found = jobs.find(done.job);
-  if (found == jobs.end()) return;
+  if (found == jobs.end() || found->second.row.attempt != done.attempt) return;
   found->second.stop_failed = true;
   fence(done.gpu, fmt::format("job {} cannot be stopped: {}", done.job, said(done.outcome.error)));
 }
@@ -186,6 +187,7 @@ void Controller::Impl::on_read(const CallDone& done) {
     if (book->row.phase == JobPhase::kStarting) book->row.phase = JobPhase::kRunning;
     rows.emplace_back(book->row);
     changed(*book);
+    if (gpu.row.draining) stop_all_on(done.gpu);
   }
   for (const std::string& run : done.never_began) {
     JobBook* book = book_of(run);
@@ -198,12 +200,8 @@ void Controller::Impl::on_read(const CallDone& done) {
   if (gpu.adopts) adopt_idle(done.gpu, *done.outcome.reading);
   if (!reconcile(done.gpu, *done.outcome.reading, clock_us())) return;
   const bool cutting = model->state().gpu(done.gpu).operation_end_us != kNever;
-  // However long the look took: a job that could not be stopped before it still cannot.
-  const auto on_it = jobs_on(done.gpu);
-  const bool stop_failed = std::any_of(
-      on_it.begin(), on_it.end(), [this](JobNumber number) { return jobs.at(number).stop_failed; });
   if (!gpu.row.fence.empty() && gpu.undo_reason.empty() && !gpu.moving && !cutting &&
-      !stop_failed && gpu.row.retry_us >= 0 && clock_us() >= gpu.row.retry_us)
+      is_clear(done.gpu) && gpu.row.retry_us >= 0 && clock_us() >= gpu.row.retry_us)
     lift_fence(done.gpu);
 }
 
@@ -215,7 +213,17 @@ void Controller::Impl::on(const FleetEvent& event) {
   gpus[event.gpu].read_again = gpus[event.gpu].read_ordered;
   JobBook* book = book_of(event.run);
   if (event.kind == FleetEvent::Kind::kChanged || book == nullptr) return order_read(event.gpu);
-  if (book->row.phase != JobPhase::kQueued) on_run_over(*book, event);
+  if (book->row.phase != JobPhase::kQueued) return on_run_over(*book, event);
+  // A look has found its slice gone before its end was heard of.
+  if (event.kind != FleetEvent::Kind::kEnded && event.kind != FleetEvent::Kind::kFailed) return;
+  Event over;
+  over.kind = Event::Kind::kGone;
+  over.at_us = event.at_us;
+  over.job = book->row.number;
+  record(over);
+  if (event.kind == FleetEvent::Kind::kEnded)
+    return finish(*book, JobPhase::kDone, event.at_us, "");
+  finish(*book, JobPhase::kFailed, event.at_us, "it failed: " + event.message);
 }
 
 void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
@@ -327,7 +335,11 @@ bool Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, Time
     const auto known = gpu.slices.find(slice.slot);
     if (known == gpu.slices.end() || known->second != slice.uuid)
       event.slots |= SlotSet{1} << slice.slot;
-    if (is_taken_by_others(index, slice)) event.foreign |= SlotSet{1} << slice.slot;
+    if (!is_taken_by_others(index, slice)) continue;
+    event.foreign |= SlotSet{1} << slice.slot;
+    // One of ours: the look may be from before something that has been heard of since.
+    if (!(model->foreign(index) >> slice.slot & 1) && gpu.ours.contains(slice.uuid))
+      order_read(index);
   }
   if (!known_kinds || !is_legal(boards->board(index), slots_of(reading))) {
     fence(index, "it has slices that its board's table does not allow");
@@ -423,9 +435,10 @@ void Controller::Impl::order_stop(JobBook& book, bool save, TimeUs at_us) {
   const GpuIndex gpu = gpu_by_uuid.at(book.row.gpu);
   book.stop_failed = false;
   calls.emplace_back(gpu, [driver = driver, gpu, run = run_name(book.row.number, book.row.attempt),
-                           job = book.row.number, save, at_us] {
+                           job = book.row.number, attempt = book.row.attempt, save, at_us] {
     CallDone done;
     done.kind = CallDone::Kind::kStop;
+    done.attempt = attempt;
     done.gpu = gpu;
     done.job = job;
     done.outcome = stop_run(*driver, gpu, run, save, at_us);

@@ -112,26 +112,38 @@ void Controller::Impl::on_retry(const CallDone& done) {
   gpu.wanted.reset();
   gpu.row.failures = 0;
   close_intent(done.gpu, "done at another try");
-  lift_fence(done.gpu);
+  if (is_clear(done.gpu)) return lift_fence(done.gpu);
+  gpu.row.retry_us = clock_us();
+  apply_openness(done.gpu);
+}
+
+// Whether nothing is owed to a job there: every start is known to have been one, and every one that
+// was to be told to stop was told.
+bool Controller::Impl::is_clear(GpuIndex index) const {
+  const auto on_it = jobs_on(index);
+  return std::none_of(on_it.begin(), on_it.end(), [this](JobNumber number) {
+    const JobBook& book = jobs.at(number);
+    return book.unclear || book.stop_failed;
+  });
 }
 
 // Whether what kept the GPU from use is over.
 void Controller::Impl::try_again(GpuIndex index) {
   GpuBook& gpu = gpus[index];
   if (gpu.moving || gpu.read_ordered || gpu.hung) return;
-  if (!gpu.undo_reason.empty()) return order_move(index, CallDone::Kind::kUndo);
-  const GpuState& state = model->state().gpu(index);
-  const bool cutting = state.operation_end_us != kNever;
-  if (gpu.wanted && !gpu.intent && !cutting && *gpu.wanted != state.present) {
-    open_intent(index, state.present, *gpu.wanted, clock_us());
-    return order_move(index, CallDone::Kind::kRetry);
-  }
   for (const JobNumber number : jobs_on(index)) {
     JobBook& book = jobs.at(number);
     if (!book.stop_failed) continue;
     order_stop(book, !book.row.cancelled, clock_us());
   }
   order_read(index);
+  if (!gpu.undo_reason.empty()) return order_move(index, CallDone::Kind::kUndo);
+  const GpuState& state = model->state().gpu(index);
+  const bool cutting = state.operation_end_us != kNever;
+  if (gpu.wanted && !gpu.intent && !cutting && *gpu.wanted != state.present) {
+    open_intent(index, state.present, *gpu.wanted, clock_us());
+    order_move(index, CallDone::Kind::kRetry);
+  }
 }
 
 // --- fences

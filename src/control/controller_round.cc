@@ -168,7 +168,10 @@ void Controller::Impl::dispatch() {
   if (!rows.empty() && !flush({})) return;
   at("journalled, calls not made");
   for (auto& [gpu, work] : calls) {
-    lanes->add(gpu, [inbox = inbox, work = std::move(work)] { inbox->put(work()); });
+    const auto done = std::make_shared<CallDone>();
+    lanes->add(
+        gpu, [done, work = std::move(work)] { *done = work(); },
+        [done, inbox = inbox] { inbox->put(std::move(*done)); });
   }
   calls.clear();
   at("calls handed out");

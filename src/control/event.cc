@@ -85,6 +85,7 @@ json to_json(const Snapshot::GpuStand& gpu) {
   json body = {gpu.present, gpu.foreign, gpu.target, gpu.closed, gpu.fresh};
   if (!gpu.budget && !gpu.step) return body;
   body.push_back(gpu.budget ? json(*gpu.budget) : json());
+  body.push_back(gpu.ordered);
   if (const auto& step = gpu.step)
     body.push_back({step->slot, step->create, step->end_us, step->base, step->made});
   return body;
@@ -93,8 +94,11 @@ json to_json(const Snapshot::GpuStand& gpu) {
 Snapshot::GpuStand gpu_of(const json& body) {
   Snapshot::GpuStand gpu{body.at(0), body.at(1), body.at(2), body.at(3), body.at(4)};
   if (body.size() > 5 && !body[5].is_null()) gpu.budget = body[5];
-  if (body.size() > 6) {
-    const json& step = body[6];
+  // Journals of earlier programs do not say whether it was ordered.
+  std::size_t at = 6;
+  if (body.size() > at && body[at].is_boolean()) gpu.ordered = body[at++];
+  if (body.size() > at) {
+    const json& step = body[at];
     gpu.step = {step.at(0), step.at(1), step.at(2), step.at(3), step.at(4)};
   }
   return gpu;

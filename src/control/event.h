@@ -58,6 +58,7 @@ struct Snapshot {
     bool fresh = false;  // Nothing was ever made there: the policy's first layout is.
     std::optional<double> budget = std::nullopt;  // Changes that may be made now; none: all.
     std::optional<Step> step = std::nullopt;
+    bool ordered = true;  // Its target is gone to while frozen, too.
   };
   static constexpr TimeUs kUnknownEnd = -1;  // Of a save.
   struct Run {

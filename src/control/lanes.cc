@@ -21,10 +21,10 @@ Lanes::~Lanes() {
   shared_->work.wait(lock, [this] { return shared_->threads == 0; });
 }
 
-void Lanes::add(std::uint32_t lane, Task task) {
+void Lanes::add(std::uint32_t lane, Task task, Task deliver) {
   const std::lock_guard lock(shared_->mutex);
   Lane& there = shared_->lanes[lane];
-  there.waiting.push_back(std::move(task));
+  there.waiting.push_back({std::move(task), std::move(deliver)});
   if (there.running || there.waiting.size() > 1) return;
   shared_->runnable.push_back(lane);
   shared_->work.notify_one();
@@ -37,21 +37,26 @@ void Lanes::serve(const std::shared_ptr<Shared>& shared) {
     if (shared->stopping) break;
     const std::uint32_t number = shared->runnable.front();
     shared->runnable.pop_front();
-    Task task;
+    Work work;
     {
       Lane& lane = shared->lanes[number];
-      task = std::move(lane.waiting.front());
+      work = std::move(lane.waiting.front());
       lane.waiting.pop_front();
       lane.running = true;
       lane.begin_ns = monotonic_ns();
     }
     lock.unlock();
-    task();
-    task = nullptr;
+    work.task();
+    work.task = nullptr;
+    lock.lock();
+    shared->lanes[number].finished = true;
+    lock.unlock();
+    if (work.deliver) work.deliver();
+    work.deliver = nullptr;
     lock.lock();
     Lane& lane = shared->lanes[number];
     const bool was_given_up = lane.given_up;
-    lane.running = lane.given_up = false;
+    lane.running = lane.given_up = lane.finished = false;
     if (lane.waiting.empty()) {
       shared->lanes.erase(number);
     } else {
@@ -68,7 +73,8 @@ std::vector<std::uint32_t> Lanes::give_up(std::int64_t now_ns, std::int64_t limi
   std::vector<std::uint32_t> found;
   const std::lock_guard lock(shared_->mutex);
   for (auto& [number, lane] : shared_->lanes) {
-    if (!lane.running || lane.given_up || now_ns - lane.begin_ns <= limit_ns) continue;
+    if (!lane.running || lane.finished || lane.given_up || now_ns - lane.begin_ns <= limit_ns)
+      continue;
     lane.given_up = true;
     --shared_->threads;
     add_thread(shared_);

@@ -28,16 +28,22 @@ class Lanes {
   // why tasks own it by shared_ptr.
   ~Lanes();
 
-  void add(std::uint32_t lane, Task task);
+  // `deliver` follows the task; by then it cannot be given up any more: what a task delivers that
+  // was named by give_up() always comes after that.
+  void add(std::uint32_t lane, Task task, Task deliver = nullptr);
   // Lanes whose task has run for longer than `limit_ns`; each is named once, and from then on its
   // task counts as given up.
   std::vector<std::uint32_t> give_up(std::int64_t now_ns, std::int64_t limit_ns);
 
  private:
+  struct Work {
+    Task task, deliver;
+  };
   struct Lane {
-    std::deque<Task> waiting;
+    std::deque<Work> waiting;
     bool running = false;
     bool given_up = false;
+    bool finished = false;  // It delivers.
     std::int64_t begin_ns = 0;
   };
   struct Shared {  // Outlives the object where a task was given up.

@@ -93,6 +93,22 @@ TEST(LaneTasks, ThatAreGivenUpKeepTheirLaneShutAndNoOther) {
   }
 }
 
+// Who was told that a call was given up hears of it afterwards.
+TEST(LaneTasks, AreNotGivenUpOnceTheyDeliver) {
+  Gate gate;
+  std::atomic<bool> delivers = false;
+  Lanes lanes(1);
+  lanes.add(
+      1, [] {},
+      [&, wait = gate.task()] {
+        delivers = true;
+        wait();
+      });
+  ASSERT_TRUE(comes_true([&] { return delivers.load(); }));
+  EXPECT_TRUE(lanes.give_up(monotonic_ns() + 61'000 * kLaneMs, 60'000 * kLaneMs).empty());
+  gate.open();
+}
+
 TEST(LaneTasks, AreWaitedForAtTheEndUnlessTheyWereGivenUp) {
   std::atomic<bool> ended = false;
   {

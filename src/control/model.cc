@@ -152,7 +152,7 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
     } else {
       if (stand.target != stand.present) {
         state_.set_target(gpu, stand.target);
-        gpus_[gpu].ordered = true;
+        gpus_[gpu].ordered = stand.ordered;
       }
       policy_.partitioner->reconsider(gpu);
     }
@@ -213,6 +213,7 @@ Snapshot Model::snapshot() const {
     const GpuNotes& notes = gpus_[gpu];
     Snapshot::GpuStand stand{there.present, notes.foreign, there.target, !there.up, false};
     stand.budget = budget_now(notes);
+    stand.ordered = notes.ordered;
     if (there.operation_end_us != kNever) {
       const int slot = there.operation_slot;
       const bool create = state_.slice(slice_of(gpu, slot)).phase == SlicePhase::kCreating;

@@ -304,6 +304,13 @@ TEST(Model, NothingThatWasDecidedBeforeIsCutOrStartedWhileItIsFrozen) {
   ASSERT_TRUE(waits.tell(Event::Kind::kFreeze));
   ASSERT_TRUE(waits.tell(Event::Kind::kEnded, 1));
   EXPECT_EQ(waits.round(), "nothing");
+  // Nor by a model that begins anew from there.
+  Event begin;
+  begin.kind = Event::Kind::kBegin;
+  begin.snapshot = waits.model->snapshot();
+  begin.snapshot.goes_on = true;
+  waits.model.emplace(*Model::make(parse_event(to_row(begin))->snapshot, waits.model->now()));
+  EXPECT_EQ(waits.round(), "nothing");
   ASSERT_TRUE(waits.tell(Event::Kind::kUnfreeze));
   EXPECT_EQ(waits.round(), "destroy");
   EXPECT_EQ(broken_invariant(waits.model->state()), "");

@@ -174,6 +174,10 @@ StepOutcome move_to(Driver& driver, GpuIndex gpu, const Board& board, SlotSet go
   }
   for (const Step& step : transition(board, slots_of(*outcome.reading), wanted).steps) {
     const SliceReading* there = slice_at(*outcome.reading, step.slot);
+    if (step.kind == Step::Kind::kDestroy && there == nullptr) {  // Gone by itself: a reset.
+      outcome.made.erase(step.slot);
+      continue;
+    }
     StepOutcome next = step.kind == Step::Kind::kCreate
                            ? make_one(driver, gpu, step.slot, at_us)
                            : destroy_one(driver, gpu, step.slot, there->uuid, at_us);

@@ -18,9 +18,11 @@ class ScriptedDriver : public Driver {
     bool done = false;  // The work is done all the same.
   };
   std::deque<Fault> creates, destroys, starts, reads;
+  bool resets = false;  // With the next slice that is destroyed all others go.
   GpuReading gpu;
   std::vector<FleetEvent> events;
   int made = 0;
+  std::vector<std::string> destroyed;
 
   void put(std::uint8_t slot, const std::string& uuid, const std::string& run = "") {
     const auto phase = run.empty() ? RunPhase::kIdle : RunPhase::kRunning;
@@ -39,8 +41,10 @@ class ScriptedDriver : public Driver {
     return uuid;
   }
   DriverResult<void> destroy(GpuIndex, const std::string& uuid, TimeUs) override {
+    destroyed.push_back(uuid);
     if (destroys.empty() || destroys.front().done)
-      std::erase_if(gpu.slices, [&](const SliceReading& slice) { return slice.uuid == uuid; });
+      std::erase_if(gpu.slices,
+                    [&](const SliceReading& slice) { return resets || slice.uuid == uuid; });
     if (auto error = next(destroys)) return tl::unexpected(*error);
     return {};
   }
@@ -117,6 +121,22 @@ TEST(Steps, TheWayBackLeavesWhatIsBusyOrNotOurs) {
   EXPECT_EQ(outcome.kind, Kind::kDone);
   ASSERT_EQ(driver.gpu.slices.size(), 1U);
   EXPECT_EQ(driver.gpu.slices[0].uuid, "theirs");
+}
+
+TEST(Steps, AMoveGoesOnWhereAResetHasDoneAPartOfIt) {
+  ScriptedDriver driver;
+  driver.resets = true;
+  OurSlices ours;
+  int count = 0;
+  for (SlotSet rest = slots("4-2-1"); rest; rest &= rest - 1) {
+    const std::string uuid = "ours-" + std::to_string(++count);
+    driver.put(static_cast<std::uint8_t>(std::countr_zero(rest)), uuid);
+    ours.uuids.insert(uuid);
+  }
+  const StepOutcome outcome = move_to(driver, 0, a100(), slots("7"), ours, 0);
+  EXPECT_EQ(outcome.kind, Kind::kDone);
+  EXPECT_EQ(driver.destroyed.size(), 1U);
+  EXPECT_EQ(slots_of(driver.gpu), slots("7"));
 }
 
 TEST(Steps, AMoveTellsWhatItHasMadeAlsoWhereItFails) {
