@@ -79,7 +79,8 @@ Result<StateLog> StateLog::open(const std::string& path) {
     if (end == std::string::npos || !is_whole(line)) {
       if (last) break;
       return fail(
-          "{}:{}: the record is damaged; to start anew with an empty fleet, use another --state, or "
+          "{}:{}: the record is damaged; to start anew with an empty fleet, use another --state, "
+          "or "
           "move this file and the controller's journal.db* away",
           path, log.records_.size() + 1);
     }
