@@ -2,6 +2,7 @@
 // not obey, slices that vanish or were never ours, and what operators ask for meanwhile.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <ctime>
 #include <fstream>
@@ -642,6 +643,38 @@ TEST_F(LiveOdd, KeysHoldAfterTheEndAndOverARestart) {
   const auto other = controller_->submit(job_of(11, 60, "key"), "test");
   ASSERT_FALSE(other.has_value());
   EXPECT_EQ(other.error().status, 409);
+}
+
+TEST_F(LiveOdd, AWayBackThatFailedIsOwedOverManyRestarts) {
+  start();
+  const auto is_whole = [&] {
+    const auto readings = rig_.readings();
+    return readings.at(0).slices.size() == 1 && controller_->gpu("0")->layout == "7" &&
+           controller_->gpu("0")->state == "up" &&
+           difference(*controller_->look(), readings).empty();
+  };
+  ASSERT_TRUE(wait_until(is_whole));
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  rig_.tell_fleet(
+      "\"op\":\"inject\",\"gpu\":0,\"call\":\"create\",\"times\":0,\"code\":\"no-permission\"");
+  Command command;
+  command.kind = Command::Kind::kApply;
+  command.layouts = {{"0", "4-3"}};
+  ASSERT_TRUE(controller_->command(command, "test").has_value());
+  ASSERT_TRUE(wait_until([&] {
+    return controller_->gpu("0")->trouble.find("the way back failed too") != std::string::npos;
+  }));
+  for (int i = 0; i < 3; ++i) restart();
+  EXPECT_TRUE(rig_.readings().at(0).slices.empty());
+  rig_.tell_fleet("\"op\":\"clear\"");
+  ASSERT_TRUE(tell(Command::Kind::kUncordon, "0").has_value());
+  EXPECT_TRUE(wait_until(is_whole)) << controller_->gpu("0")->layout;
+  auto journal = JournalReader::open(rig_.state_dir());
+  EXPECT_TRUE(wait_until([&] {
+    const auto intents = journal->intents("", 0, 100);
+    return intents && std::none_of(intents->begin(), intents->end(),
+                                   [](const IntentRow& row) { return row.closed_us < 0; });
+  }));
 }
 
 // From two slices to four, one of which takes long enough to do something meanwhile.

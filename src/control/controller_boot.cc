@@ -117,10 +117,7 @@ void Controller::Impl::take_up() {
       if (book.max_runtime_us || book.save_due_us >= 0) watched.insert(number);
     }
   }
-  for (const auto& [gpu, change] : half_done) {
-    open_intent(gpu, change.first, change.second, clock_us());
-    order_move(gpu, CallDone::Kind::kRetry);
-  }
+  for (const GpuIndex gpu : half_done) order_move(gpu, CallDone::Kind::kRetry);
   half_done.clear();
   // Something happened there, before the look or after it.
   for (const auto& [gpu, at_us] : changed_us) {
@@ -334,18 +331,23 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
       const bool back = gpu.intent->step == "undo" || gpu.intent->step == "retry";
       const SlotSet wanted = back ? gpu.intent->base : gpu.intent->target;
       if ((stand.foreign & ~wanted) == 0) stand.target = wanted;
-      gpu.intent->closed_us = boot_us;
-      gpu.intent->outcome =
-          stand.target == present ? "found done after a restart" : "taken up again after a restart";
-      // A closed GPU is not the model's to cut.
-      if (gpu.row.fence.empty() && (gpu.row.cordoned || gpu.row.draining) &&
-          stand.target != present) {
-        stand.target = present;
-        half_done[index] = {gpu.intent->base, wanted};
-      }
       gpu.intent->step.clear();
-      rows.emplace_back(*gpu.intent);
-      gpu.intent.reset();
+      if (stand.target == present) {
+        gpu.intent->closed_us = boot_us;
+        gpu.intent->outcome = "found done after a restart";
+        rows.emplace_back(*gpu.intent);
+        gpu.intent.reset();
+      } else {
+        // It stays open until that is so: the next start is to know of it, too.
+        gpu.intent->target = wanted;
+        rows.emplace_back(*gpu.intent);
+        taken_up.insert(index);
+        // A closed GPU is not the model's to cut.
+        if (gpu.row.fence.empty() && (gpu.row.cordoned || gpu.row.draining)) {
+          stand.target = present;
+          half_done.push_back(index);
+        }
+      }
     }
     stand.closed = !gpu.row.fence.empty() || gpu.row.cordoned || gpu.row.draining;
     rows.emplace_back(gpu.row);

@@ -187,6 +187,7 @@ struct Controller::Impl {
   // --- controller_round.cc
   void round(TimeUs now);
   void order(const Order& order, TimeUs at_us);
+  void close_taken_up();
   void remember_reasons(const Round& decided);
   void dispatch();
   std::string slice_name(GpuIndex gpu, int slot) const;
@@ -229,8 +230,7 @@ struct Controller::Impl {
   std::string damaged_journal;  // Where it is kept.
   std::int64_t first_job = 1;   // Of this journal; lower numbers are of one that was lost.
   std::vector<std::pair<GpuIndex, std::string>> strays;  // Runs to be killed at the start.
-  // Changes, from and to, that were under way on GPUs that an operator has closed.
-  std::map<GpuIndex, std::pair<SlotSet, SlotSet>> half_done;
+  std::vector<GpuIndex> half_done;  // With a change under way, and closed by an operator.
   std::unordered_map<GpuIndex, TimeUs> changed_us;  // When the fleet last said so, before it.
 
   std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();
@@ -276,6 +276,7 @@ struct Controller::Impl {
   std::vector<Row> rows;                            // To be written.
   std::vector<std::string> forgotten_slices;        // The same.
   std::vector<std::pair<GpuIndex, std::function<CallDone()>>> calls;  // To be made once they are.
+  std::set<GpuIndex> taken_up;         // With an intent of an earlier controller that is open.
   std::vector<GpuIndex> last_changed;  // By the last decision that changed layouts.
   std::set<GpuIndex> fenced;           // GPUs to be tried again.
   std::set<JobNumber> watched;         // Jobs that run and may have to be stopped by the clock.

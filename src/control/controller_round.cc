@@ -57,6 +57,7 @@ void Controller::Impl::round(TimeUs now) {
           gpu, state.present == state.target ? "done" : "done so far: jobs on it must end first");
     changed(gpu);
   }
+  close_taken_up();
   const bool acts = !calls.empty() || decided.decided();
   const bool written = !acts || flush({}).has_value();
   const std::int64_t took_ns = monotonic_ns() - begin_ns;
@@ -89,6 +90,20 @@ void Controller::Impl::round(TimeUs now) {
                             {"stops", decided.stops.size()},
                             {"changes", decided.targets.size()}}
                            .dump());
+}
+
+// Intents of an earlier controller that nothing is left to do of: something else was decided since.
+void Controller::Impl::close_taken_up() {
+  std::erase_if(taken_up, [this](GpuIndex index) {
+    const GpuBook& gpu = gpus[index];
+    const GpuState& state = model->state().gpu(index);
+    if (!gpu.intent) return true;
+    if (state.present != state.target || state.operation_end_us != kNever ||
+        !gpu.undo_reason.empty() || gpu.moving)
+      return false;
+    close_intent(index, "found done after a restart");
+    return true;
+  });
 }
 
 // For `explain`: why each job that runs was started, and each GPU cut as it is.

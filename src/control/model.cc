@@ -107,6 +107,7 @@ Model::Model(const Model& other)
       foreign_jobs_(other.foreign_jobs_),
       frozen_(other.frozen_),
       ask_partitioner_(other.ask_partitioner_),
+      start_was_early_(other.start_was_early_),
       next_timer_us_(other.next_timer_us_) {
   state_.extend(jobs_);  // This object's, no longer the other's.
 }
@@ -443,7 +444,7 @@ const Round& Model::round(TimeUs now) {
 // As the simulator does at an instant: layouts, then displacement, then placement.
 void Model::decide() {
   const bool asked = std::exchange(ask_partitioner_, false);
-  if (asked) ask_partitioner();
+  if (asked) ask_partitioner();  // Before changes that are done are closed, as in the simulator.
   settle();
   if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0 &&
       !policy_.partitioner->stops_jobs()) {
@@ -457,14 +458,17 @@ void Model::decide() {
     View seen = view();
     decide_placement(policy_, seen, decision_);
     carry_out(decision_);
-  } else if (!asked && state_.ready_count() > 0 && state_.running().empty()) {
-    // What an operator stopped waits, and nothing may ever happen that a policy is asked at.
+  } else if (state_.ready_count() > 0 &&
+             (start_was_early_ || (!asked && state_.running().empty()))) {
+    // A job whose slice was part of a change waits for its end; what an operator stopped waits, and
+    // nothing may ever happen that a policy is asked at.
     ask_partitioner();
     settle();
   }
 }
 
 void Model::ask_partitioner() {
+  start_was_early_ = false;
   View seen = view();
   decide_layouts(policy_, seen, decision_);
   carry_out(decision_);
@@ -538,7 +542,10 @@ void Model::filter(Decision& decision) {
         notes.verdict == Verdict::kMayChange ? notes.asked : state_.gpu(gpu).target;
     bool allowed = state_.gpu(gpu).up && (target >> start.slot & 1);
     if (notes.verdict == Verdict::kWithheld) allowed = allowed && there && slice.job == kNone;
-    if (there && notes.change_open && (notes.fresh >> start.slot & 1)) allowed = false;
+    if (allowed && there && notes.change_open && (notes.fresh >> start.slot & 1)) {
+      allowed = false;
+      start_was_early_ = true;
+    }
     if (!allowed) release(start);
     return !allowed;
   });

@@ -154,6 +154,7 @@ class Model {
   std::size_t foreign_jobs_ = 0;
   bool frozen_ = false;
   bool ask_partitioner_ = false;
+  bool start_was_early_ = false;  // A slice that was to have a job is part of a change still.
   TimeUs next_timer_us_ = kNever;
 };
 

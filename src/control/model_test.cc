@@ -316,6 +316,21 @@ TEST(Model, NothingThatWasDecidedBeforeIsCutOrStartedWhileItIsFrozen) {
   EXPECT_EQ(broken_invariant(waits.model->state()), "");
 }
 
+// The policy is asked before the change is over, and nothing else happens afterwards.
+TEST(Model, AJobThatComesAsAChangeEndsIsNotForgotten) {
+  for (const char* policy : {"smartmig", "greedy", "none/edf"}) {
+    SCOPED_TRACE(policy);
+    OneGpu on(policy);
+    on.begin.gpus[0] = {};
+    on.begin.gpus[0].fresh = true;
+    on.make();
+    ASSERT_EQ(on.round(), "create");
+    ASSERT_TRUE(on.tell(Event::Kind::kSubmit, 1));
+    ASSERT_TRUE(on.tell(Event::Kind::kStepDone));
+    EXPECT_NE(on.round(), "nothing");
+  }
+}
+
 TEST(Model, ALoweredCapStartsNoJobThatWaitedForItsSlice) {
   for (const bool lowered : {false, true}) {
     OneGpu on("greedy");
