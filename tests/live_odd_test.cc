@@ -516,6 +516,10 @@ TEST_F(LiveOdd, AWallClockThatIsSetChangesNothing) {
 
 TEST_F(LiveOdd, AFullDiskRefusesSubmissionsAndLetsJobsGoOn) {
   start();
+  ASSERT_TRUE(wait_until([&] {
+    const auto readings = rig_.readings();
+    return readings[0].slices.size() == 1 && readings[1].slices.size() == 2;
+  }));
   const JobNumber running = submit(job_of(500, 3000));
   ASSERT_TRUE(comes_to(running, JobPhase::kRunning));
   {
