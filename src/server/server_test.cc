@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "server/test_site.h"
@@ -328,7 +329,7 @@ TEST(Server, LimitsTheRateOfWhatIsNoRequest) {
 
 TEST(Server, ALogThatCannotBeWrittenIsNoReasonToStop) {
   ServerOptions options;
-  bool throws = true;
+  std::atomic<bool> throws = true;
   options.log = [&](const std::string&) {
     if (throws) throw std::runtime_error("no room");
   };
