@@ -37,8 +37,17 @@ class Server:
             self.local.connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = self.local.connection
         text = None if body is None else json.dumps(body)
-        connection.request(method, '/api/v1' + path, text, {'Content-Type': 'application/json'} if text else {})
-        response = connection.getresponse()
+        try:
+            connection.request(method, '/api/v1' + path, text, {'Content-Type': 'application/json'} if text else {})
+            response = connection.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionError):
+            # The server closes those that were idle for a minute.
+            if method != 'GET' or getattr(self.local, 'again', False):
+                raise
+            del self.local.connection
+            self.local.again = True
+            return self.ask(method, path, body)
+        self.local.again = False
         answer = json.loads(response.read())
         if response.status >= 300:
             raise RuntimeError(f'{method} {path}: {response.status} {answer}')
