@@ -213,26 +213,18 @@ void Controller::Impl::on(const FleetEvent& event) {
   gpus[event.gpu].read_again = gpus[event.gpu].read_ordered;
   JobBook* book = book_of(event.run);
   if (event.kind == FleetEvent::Kind::kChanged || book == nullptr) return order_read(event.gpu);
-  if (book->row.phase != JobPhase::kQueued) return on_run_over(*book, event);
-  // A look has found its slice gone before its end was heard of.
-  if (event.kind != FleetEvent::Kind::kEnded && event.kind != FleetEvent::Kind::kFailed) return;
-  Event over;
-  over.kind = Event::Kind::kGone;
-  over.at_us = event.at_us;
-  over.job = book->row.number;
-  record(over);
-  if (event.kind == FleetEvent::Kind::kEnded)
-    return finish(*book, JobPhase::kDone, event.at_us, "");
-  finish(*book, JobPhase::kFailed, event.at_us, "it failed: " + event.message);
+  on_run_over(*book, event);
 }
 
 void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
   Event input;
   input.at_us = event.at_us;
   input.job = book.row.number;
+  // A look may have found its slice gone before its end was heard of; to the model it waits then.
+  const bool waits = book.row.phase == JobPhase::kQueued;
   switch (event.kind) {
     case FleetEvent::Kind::kEnded:
-      input.kind = Event::Kind::kEnded;
+      input.kind = waits ? Event::Kind::kGone : Event::Kind::kEnded;
       record(input);
       return finish(book, JobPhase::kDone, event.at_us, "");
     case FleetEvent::Kind::kFailed:
@@ -240,9 +232,11 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
       record(input);
       return finish(book, JobPhase::kFailed, event.at_us, "it failed: " + event.message);
     case FleetEvent::Kind::kSaved:
+      if (waits) return;
       input.kind = Event::Kind::kSaved;
       return off_its_slice(book, input, event.left, 0, "");
     case FleetEvent::Kind::kKilled:
+      if (waits) return;
       input.kind = Event::Kind::kLost;
       return off_its_slice(book, input, book.row.left, book.ran_us(event.at_us),
                            "its run was killed");
