@@ -87,6 +87,7 @@ void Controller::Impl::loop() {
       if (next_event - beginnings.back().event >= options.rebase_events) rebase();
     }
     dispatch();
+    if (trouble.empty()) keep_what_came();
     refresh_picture();
     journal->rest();
   }
@@ -116,7 +117,6 @@ std::vector<Input> Controller::Impl::wait_for_inputs() {
 void Controller::Impl::take(std::vector<Input>& inputs) {
   std::vector<Submission> submissions;
   std::vector<Query> queries;
-  std::uint64_t newest = taken_event;
   for (Input& input : inputs) {
     if (auto* submission = std::get_if<Submission>(&input)) {
       submissions.push_back(std::move(*submission));
@@ -126,26 +126,30 @@ void Controller::Impl::take(std::vector<Input>& inputs) {
       for (const FleetEvent& event : *events) {
         if (event.number <= taken_event) continue;
         on(event);
-        newest = taken_event = event.number;
+        taken_event = event.number;
       }
-      rows.emplace_back(std::pair<std::string, std::string>("fleet event", std::to_string(newest)));
+      rows.emplace_back(
+          std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
     } else {
       queries.push_back(std::move(std::get<Query>(input)));
     }
   }
-  accept(submissions);
-  // The thread that watches may forget, and fetch more.
-  if (trouble.empty()) {
-    const std::lock_guard lock(events_mutex);
-    if (journalled_event != newest) {
-      journalled_event = newest;
-      events_journalled.notify_all();
-    }
-  }
+  if (!submissions.empty()) accept(submissions);
   for (const Query& query : queries) query();
 }
 
-// Writes what happened and the new jobs; those are the model's only once they are durable.
+// What was taken in and led to no decision. Then the thread that watches may let the fleet forget
+// what it told, and fetch more.
+void Controller::Impl::keep_what_came() {
+  const bool nothing_to_write = rows.empty() && trouble.empty();
+  if (!nothing_to_write && !flush({})) return;
+  const std::lock_guard lock(events_mutex);
+  if (journalled_event == taken_event) return;
+  journalled_event = taken_event;
+  events_journalled.notify_all();
+}
+
+// Writes the new jobs, which are the model's only once they are durable.
 void Controller::Impl::accept(std::vector<Submission>& submissions) {
   struct New {
     Submission* submission;
@@ -215,8 +219,7 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
     more.emplace_back(std::move(event));
     created.push_back(std::move(job));
   }
-  const bool waits = rows.empty() || !trouble.empty();  // Housekeeping tries again to write.
-  const Result<void> written = waits && more.empty() ? Result<void>{} : flush(more);
+  const Result<void> written = more.empty() ? Result<void>{} : flush(more);
   for (New& job : created) {
     if (!written) {
       job.submission->answer.set_value(
@@ -339,11 +342,7 @@ void Controller::Impl::watch_events() {
 void Controller::Impl::housekeeping() {
   const std::int64_t now_ns = monotonic_ns();
   if (!trouble.empty()) {
-    if (now_ns - last_flush_try_ns >= kRetryFlushNs && flush({})) {
-      const std::lock_guard lock(events_mutex);
-      journalled_event = taken_event;
-      events_journalled.notify_all();
-    }
+    if (now_ns - last_flush_try_ns >= kRetryFlushNs) keep_what_came();
     return;
   }
   const auto limit_ns = static_cast<std::int64_t>(options.call_timeout_s * 1e9);
@@ -362,7 +361,6 @@ void Controller::Impl::housekeeping() {
     if (retry_us >= 0 && now >= retry_us) try_again(gpu);
   }
   for (const JobNumber number : watched) watch(jobs.at(number), now);
-  if (!rows.empty()) (void)flush({});
   forget_old();
 }
 

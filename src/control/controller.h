@@ -25,7 +25,7 @@ struct ControllerOptions {
   Setup setup;                 // Its `fleet` is the driver's to say.
   std::string driver;          // Its name, for people.
   std::string version;         // Of the program.
-  int tick_ms = 2;             // At most one decision in this wall time.
+  double tick_ms = 2;          // At most one decision in this fleet time.
   double call_timeout_s = 30;  // Wall time after which a driver's call is given up.
   double stop_grace_s =
       60;  // Fleet time over the expected end of a save, then its slice is fenced.

@@ -129,6 +129,7 @@ struct Controller::Impl {
   void watch_events();
   std::vector<Input> wait_for_inputs();
   void take(std::vector<Input>& inputs);
+  void keep_what_came();
   void accept(std::vector<Submission>& submissions);
   Result<std::optional<JobRow>> final_job_with(const std::string& owner, const std::string& key);
   Result<void> flush(const std::vector<Row>& more);

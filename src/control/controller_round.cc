@@ -10,6 +10,8 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::int64_t kLongNs = 2'000'000;
+
 // A job's own watts on boards measured job by job; 0 elsewhere.
 double own_watts(const Job& job, int size) {
   if (job.profile == kNoProfile) return 0;
@@ -61,8 +63,9 @@ void Controller::Impl::round(TimeUs now) {
   const bool acts = !calls.empty() || decided.decided();
   const bool written = !acts || flush({}).has_value();
   const std::int64_t took_ns = monotonic_ns() - begin_ns;
+  const auto tick_ns = static_cast<std::int64_t>(options.tick_ms * 1e6 / fleet.clock.speed);
   // Of a large fleet a decision takes long; as much time is left for all else.
-  next_round_ns = begin_ns + std::max(options.tick_ms * std::int64_t{1'000'000}, 2 * took_ns);
+  next_round_ns = begin_ns + std::max(tick_ns, took_ns > kLongNs ? 2 * took_ns : 0);
   const double took_s = static_cast<double>(took_ns) / 1e9;
   {
     const std::lock_guard lock(seen_mutex);

@@ -311,7 +311,6 @@ bool Model::apply_to_job(const Event& event) {
         state_.finish_save(slice, std::clamp(event.left, 0.0, 1.0));
       else
         state_.set_left(*job, std::clamp(event.left, 0.0, 1.0));
-      // Who stops jobs waits for their saves, which may be heard of later than was expected.
       if (policy_.partitioner->stops_jobs()) ask_partitioner_ = true;
       return true;
     case Event::Kind::kLost:

@@ -279,6 +279,20 @@ TEST(Model, AJobThatSavesKeepsItsSliceWhereThereIsNoPreemptionAnyMore) {
   }
 }
 
+// A decision in between would count on a slice that may not be free yet.
+TEST(Model, ASaveThatShouldBeOverIsWaitedFor) {
+  OneGpu on("smartmig");
+  on.begin.jobs = {{1, OneGpu::job(10), 1}};
+  const auto slot = static_cast<std::uint8_t>(std::countr_zero(OneGpu::layout("7")));
+  on.begin.runs = {{1, 0, slot, 0, 5 * kSecondUs, true}};
+  on.make();
+  EXPECT_EQ(on.round(), "nothing");
+  EXPECT_EQ(on.model->next_due_us(), kNever);
+  on.now = kMinuteUs;
+  ASSERT_TRUE(on.tell(Event::Kind::kSaved, 1, 0.5));
+  EXPECT_NE(on.round(), "nothing");
+}
+
 // A change that waits for a job to end, and a job that waits for the change.
 TEST(Model, NothingThatWasDecidedBeforeIsCutOrStartedWhileItIsFrozen) {
   OneGpu on("none/edf");

@@ -33,7 +33,7 @@ class Partitioner {
   // Draws go on from the start of this seed's streams, as in an object made with it.
   virtual void reseed(std::uint64_t /*seed*/) {}
   // Adds repartitions (and, if joint, stops and starts). Called at arrivals, completions, failures
-  // and its timers.
+  // and its timers; one that stops jobs also when they have saved.
   virtual void decide(View& view, Decision& decision) = 0;
   // The GPU is not as it was asked to be: a change was not allowed, or failed, or somebody else
   // made one. One that asks only when its mind changes asks again.

@@ -49,13 +49,9 @@ class Smartmig : public Partitioner {
   }
   std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Smartmig>(*this); }
   bool stops_jobs() const override { return true; }
-  TimeUs next_timer(TimeUs now) const override {
-    return next_save_end_us_ > now ? next_save_end_us_ : kNever;
-  }
 
   void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
     demand_.begin(view.now());
-    next_save_end_us_ = kNever;
     const auto room = std::min<std::size_t>(view.fleet().gpu_count(), kRoomFor);
     packing_.reserve(room);
     wanted_.resize(packing_.contents().size());
@@ -327,7 +323,6 @@ class Smartmig : public Partitioner {
       if (job != kNone) decision.stops.push_back(job);
     }
     rooms_.add_repartitions(decision.repartitions);
-    note_saves(view, decision);
   }
 
   // Adds the running jobs that may be stopped; returns the slices that they and the waiting jobs
@@ -402,21 +397,6 @@ class Smartmig : public Partitioner {
     return view.preemption() == Preemption::kCheckpoint && is_preemptible(view.job(job));
   }
 
-  // A job that was stopped is ready again when it has saved; that is no event, so a timer is
-  // needed.
-  void note_saves(const View& view, const Decision& decision) {
-    next_save_end_us_ = kNever;
-    for (const SliceId id : view.running()) {
-      const SliceState& slice = view.slice(id);
-      if (view.job_state(slice.job).status == JobStatus::kSaving)
-        next_save_end_us_ = std::min(next_save_end_us_, slice.end_us);
-    }
-    for (const JobIndex job : decision.stops) {
-      const TimeUs save = std::max<TimeUs>(1, view.costs().checkpoint_us(view.job(job)));
-      next_save_end_us_ = std::min(next_save_end_us_, view.now() + save);
-    }
-  }
-
   SmartmigKnobs knobs_;
   double energy_weight_;
   double energy_ =
@@ -425,7 +405,6 @@ class Smartmig : public Partitioner {
   Award award_;
   Packing packing_;
   Rooms rooms_;
-  TimeUs next_save_end_us_ = kNever;
 
   std::vector<Candidate> candidates_;
   std::vector<Ranked> ranked_;

@@ -200,6 +200,7 @@ void Engine::process_endings(TimeUs now) {
   for (const SliceId slice : deferred_saves_) {
     if (state_.slice(slice).job == kNone) continue;  // Listed twice.
     state_.end_save(slice);
+    if (policy_.partitioner->stops_jobs()) call_partitioner_ = true;
     dirty_.push_back(fleet_->gpu_of(slice));
     touch(fleet_->gpu_of(slice));
   }

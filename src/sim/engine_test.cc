@@ -135,6 +135,30 @@ TEST_F(EngineTest, TheEndOfASaveCallsThePlacerButNotThePartitioner) {
   EXPECT_EQ(engine.finish_us()[0], s(22 + 98));
 }
 
+// Stops the job that runs when another one comes.
+class StoppingPartitioner : public NotingPartitioner {
+ public:
+  using NotingPartitioner::NotingPartitioner;
+  std::unique_ptr<Partitioner> clone() const override {
+    return std::make_unique<StoppingPartitioner>(*this);
+  }
+  bool stops_jobs() const override { return true; }
+  void decide(View& view, Decision& decision) override {
+    NotingPartitioner::decide(view, decision);
+    if (view.now() == s(2)) decision.stops.push_back(0);
+  }
+};
+
+TEST_F(EngineTest, TheEndOfASaveCallsAPartitionerThatStopsJobs) {
+  const Fleet one = *Fleet::parse("A100-40GB");
+  const JobTable jobs = table_of({job_at(0, 100, 1e6, JobKind::kTraining), job_at(2, 5, 13)});
+  Policy policy = noting();
+  policy.partitioner = std::make_unique<StoppingPartitioner>(notes_, std::vector<TimeUs>{});
+  Engine engine(one, jobs, policy, options(Preemption::kCheckpoint, Costs::real()));
+  ASSERT_TRUE(engine.run());
+  EXPECT_EQ(notes_->partitioner_s, (Times{0, 2, 7, 12, 120}));
+}
+
 TEST_F(EngineTest, AJobThatNeverRunsIsAnErrorThatNamesIt) {
   JobTable jobs = table_of({job_at(0, 10), job_at(0, 10), job_at(1, 10)});
   jobs.jobs[1].memory_mib = 10'000;
