@@ -1,16 +1,19 @@
 #!/usr/bin/env python3
 """The papers' day on a live controller: `smartmig serve` with a simulated fleet in accelerated time, every job submitted over
-HTTP at its time, until all are over; then the journal is replayed, and the day compared with the simulator's.
+HTTP at its time, until all are over; then the journal is replayed, and the day compared with the simulator's on the same jobs, as
+the controller got them.
 
-    live_day.py PROGRAM [--hours 24] [--speed 1000] [--policy smartmig] [--faults] [--within PERCENT]
+    live_day.py PROGRAM [--days 1] [--hours 24] [--speed 1000] [--policy smartmig] [--faults] [--within PERCENT]
 
-With --faults calls to the driver fail, hang and take long, boards are lost and reboot, slices come that nobody asked for, and
+A day is chaotic: where one job comes half a second later, others run elsewhere, and ET ends some percent higher or lower. So a
+policy is judged by the mean over several days, with the simulator's own spread beside it. With --faults calls to the driver fail, hang and take long, boards are lost and reboot, slices come that nobody asked for, and
 jobs fail, overrun and do not stop: then only what must hold in any case is checked. Exits with 1 where something does not."""
 import argparse
 import csv
 import json
 import queue
 import random
+import statistics
 import subprocess
 import sys
 import threading
@@ -21,6 +24,7 @@ from live_server import Server
 FLEET = '8xA100-40GB'
 SUBMITTERS = 4
 CALL_TIMEOUT_S = 1
+JITTER_S, JITTERED_DAYS = 0.5, 10
 
 
 class Clock:
@@ -150,24 +154,42 @@ def wait_until_over(server, stuck_s, faults):
         time.sleep(0.05)
 
 
-def simulated(program, table, policy):
-    ran = subprocess.run([program, 'simulate', '--jobs', table, '--fleet', FLEET, '--policy', policy, '--costs', 'real',
-                          '--preemption', 'checkpoint', '--json'], capture_output=True, text=True, check=True)
-    return json.loads(ran.stdout)
-
-
 def part_of_day(program, folder, hours, seed):
     table = folder + '/day.csv'
     subprocess.run([program, 'workload', 'generate', '--rate', '20', '--seed', str(seed), '--out-file', table],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     with open(table, newline='') as file:
-        rows = list(csv.DictReader(file))
-    jobs = [row for row in rows if float(row['submit_s']) < hours * 3600]
+        return [row for row in csv.DictReader(file) if float(row['submit_s']) < hours * 3600]
+
+
+def moved(day, submit_s):
+    """The same jobs at other times, each with as long until its deadline."""
+    rows = []
+    for row in day:
+        at_s = submit_s(row)
+        rows.append({**row, 'submit_s': f'{at_s:.6f}', 'deadline_s': f"{at_s + float(row['deadline_s']) - float(row['submit_s']):.6f}"})
+    return sorted(rows, key=lambda row: float(row['submit_s']))
+
+
+def simulated(program, folder, day, policy):
+    table = folder + '/as_submitted.csv'
     with open(table, 'w', newline='') as file:
-        writer = csv.DictWriter(file, rows[0].keys(), lineterminator='\n')
+        writer = csv.DictWriter(file, day[0].keys(), lineterminator='\n')
         writer.writeheader()
-        writer.writerows(jobs)
-    return table, jobs
+        writer.writerows(day)
+    ran = subprocess.run([program, 'simulate', '--jobs', table, '--fleet', FLEET, '--policy', policy, '--costs', 'real',
+                          '--preemption', 'checkpoint', '--json'], capture_output=True, text=True, check=True)
+    return json.loads(ran.stdout)
+
+
+def own_spread(program, folder, day, policy, et):
+    """How far the simulator ends from itself, in percent, where each job comes up to half a second later."""
+    off = []
+    for seed in range(JITTERED_DAYS):
+        draw = random.Random(seed)
+        other = simulated(program, folder, moved(day, lambda row: float(row['submit_s']) + draw.random() * JITTER_S), policy)
+        off.append(100 * (other['et'] / et - 1))
+    return statistics.pstdev(off)
 
 
 def measure(jobs, first, last, model):
@@ -182,29 +204,19 @@ def measure(jobs, first, last, model):
             'et': tardiness_s / 60 + joule * energy_j}
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('program')
-    parser.add_argument('--hours', type=float, default=24)
-    parser.add_argument('--speed', type=float, default=1000)
-    parser.add_argument('--policy', default='smartmig')
-    parser.add_argument('--faults', action='store_true')
-    parser.add_argument('--every', type=float, default=0.5, help='Seconds between two faults')
-    parser.add_argument('--seed', type=int, default=1)
-    parser.add_argument('--within', type=float, help='Percent that ET may be off')
-    parser.add_argument('--keep', help='Copy the journal to this file')
-    options = parser.parse_args()
-
+def one_day(options, seed):
+    """What is wrong with it, and its ET and the simulator's, and the spread of that; with faults there are none."""
     server = Server(options.program, '--fleet', FLEET, '--speed', str(options.speed), '--policy', options.policy, '--costs', 'real',
                     '--preemption', 'checkpoint', config=f'[serve]\ncall_timeout_s = {CALL_TIMEOUT_S}\n' if options.faults else '')
     try:
-        table, day = part_of_day(options.program, server.state, options.hours, options.seed)
+        day = part_of_day(options.program, server.state, options.hours, seed)
         clock = Clock(server, options.speed)
-        faults = Faults(server, options.every, options.seed) if options.faults else None
+        faults = Faults(server, options.every, seed) if options.faults else None
         first = server.summary()
+        begin_s = first['now_s'] + 0.05 * options.speed
         if faults:
             faults.start()
-        submit_all(server, clock, day, first['now_s'] + 0.05 * options.speed)
+        submit_all(server, clock, day, begin_s)
         if faults:
             faults.stopped.set()
             faults.join()
@@ -216,26 +228,60 @@ def main():
     said = subprocess.run([options.program, 'replay', server.state], capture_output=True, text=True)
     if options.keep:
         subprocess.run([options.program, 'backup', server.state, options.keep], check=True)
-    what = f"{options.hours:g} h at {options.speed:g} times real time with {options.policy}"
+    what = f"{options.hours:g} h at {options.speed:g} times real time with {options.policy}, seed {seed}"
     print(f"{what}: {len(jobs)} jobs, {', '.join(f'{count} {state}' for state, count in states.items())}")
     troubles = [] if said.returncode == 0 else ['the replay differs']
     print('replay: ' + (said.stdout or said.stderr).strip())
     if len(jobs) != len(day) or set(states) - {'done', 'failed', 'cancelled'}:
         troubles.append(f'{len(day)} jobs were submitted')
+    ets = None
     if faults:
         print('faults: ' + ', '.join(f'{count} {kind}' for kind, count in sorted(faults.made.items())))
+    elif set(states) != {'done'}:
+        troubles.append('not every job is done')
     else:
-        if set(states) != {'done'}:
-            troubles.append('not every job is done')
-        else:
-            model = simulated(options.program, table, options.policy)
-            live = measure(jobs, first, last, model)
-            for name, key, digits in (('energy', 'energy_j', 0), ('mean tardiness', 'avg_tardiness_s', 2), ('late jobs', 'late_pct', 2), ('ET', 'et', 4)):
-                print(f'{name}: {live[key]:,.{digits}f}, simulator {model[key]:,.{digits}f}, {100 * (live[key] / model[key] - 1):+.2f} %')
-            off = 100 * abs(live['et'] / model['et'] - 1)
-            if options.within and off > options.within:
-                troubles.append(f'ET is {off:.2f} % off, more than {options.within:g} %')
+        came_s = {job['key']: job['submit_s'] - begin_s for job in jobs}
+        day = moved(day, lambda row: came_s['day ' + row['id']])
+        model = simulated(options.program, server.state, day, options.policy)
+        live = measure(jobs, first, last, model)
+        for name, key, digits in (('energy', 'energy_j', 0), ('mean tardiness', 'avg_tardiness_s', 2), ('late jobs', 'late_pct', 2), ('ET', 'et', 4)):
+            print(f'{name}: {live[key]:,.{digits}f}, simulator {model[key]:,.{digits}f}, {100 * (live[key] / model[key] - 1):+.2f} %')
+        ets = live['et'], model['et'], own_spread(options.program, server.state, day, options.policy, model['et'])
     server.clean_up()
+    return troubles, ets
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('program')
+    parser.add_argument('--days', type=int, default=1, help='Of the seeds from --seed on')
+    parser.add_argument('--hours', type=float, default=24)
+    parser.add_argument('--speed', type=float, default=1000)
+    parser.add_argument('--policy', default='smartmig')
+    parser.add_argument('--faults', action='store_true')
+    parser.add_argument('--every', type=float, default=0.5, help='Seconds between two faults')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--within', type=float, help='Percent that the mean ET may be off')
+    parser.add_argument('--keep', help='Copy the journal of the last day to this file')
+    options = parser.parse_args()
+
+    troubles, ets = [], []
+    for seed in range(options.seed, options.seed + options.days):
+        wrong, et = one_day(options, seed)
+        troubles += [f'seed {seed}: {trouble}' for trouble in wrong]
+        ets += [et] if et else []
+    if ets:
+        live, model = (statistics.mean(et[i] for et in ets) for i in (0, 1))
+        off = 100 * (live / model - 1)
+        text = f'mean ET of {len(ets)} days: {live:.4f}, simulator {model:.4f}, {off:+.2f} %'
+        if len(ets) > 1:
+            # Of the mean of paired differences, two standard errors to either side.
+            error = 200 * statistics.stdev(et[0] - et[1] for et in ets) / len(ets) ** 0.5 / model
+            text += f' [{off - error:+.2f}, {off + error:+.2f}]'
+        spread = statistics.mean(et[2] for et in ets)
+        print(f'{text}; the simulator where each job comes up to {JITTER_S:g} s later: {spread:.2f} % on a day (standard deviation)')
+        if options.within and abs(off) > options.within:
+            troubles.append(f'ET is {abs(off):.2f} % off, more than {options.within:g} %')
     for trouble in troubles:
         print('WRONG: ' + trouble)
     return 1 if troubles else 0
