@@ -196,12 +196,12 @@ std::string wrong_journal(const std::string& state_dir) {
 // --- the controller's process
 
 ControllerProcess::ControllerProcess(const LiveRig& rig, const std::string& policy,
-                                     const std::string& point, int nth) {
+                                     const std::string& point, int nth, int linger_ms) {
   int in[2], out[2];
   EXPECT_TRUE(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
-  std::vector<std::string> words = {"/proc/self/exe",   "controller", rig.state_dir(),
-                                    rig.fleet_dir(),    policy,       point,
-                                    std::to_string(nth)};
+  std::vector<std::string> words = {
+      "/proc/self/exe", "controller", rig.state_dir(),     rig.fleet_dir(),
+      policy,           point,        std::to_string(nth), std::to_string(linger_ms)};
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -65,9 +65,10 @@ std::string wrong_journal(const std::string& state_dir);
 // This program again as a controller, which can be killed.
 class ControllerProcess {
  public:
-  // `point`, `nth`: where it kills itself, ControllerOptions::at; empty: nowhere.
+  // `point`, `nth`: where it kills itself, ControllerOptions::at; empty: nowhere. `linger_ms`: for
+  // so long its workers go on before that, and nothing they do is heard of.
   ControllerProcess(const LiveRig& rig, const std::string& policy, const std::string& point = "",
-                    int nth = 1);
+                    int nth = 1, int linger_ms = 0);
   ~ControllerProcess();
   ControllerProcess(const ControllerProcess&) = delete;
   ControllerProcess& operator=(const ControllerProcess&) = delete;

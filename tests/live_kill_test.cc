@@ -2,6 +2,7 @@
 // job is lost or run twice, no slice orphaned, no layout illegal, and the journal replays.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <thread>
 
@@ -112,10 +113,14 @@ TEST(LiveKill, LosesNothingWhenKilledAtRandomMoments) {
   for (int i = 0; i < kills && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(fmt::format("kill {}", i));
     ControllerProcess controller(rig, kPolicies[random.below(std::size(kPolicies))]);
-    const auto checked = controller.ask("check");
-    ASSERT_EQ(checked.value_or("dead"), "ok");
-    std::thread killer([&, after_ms = 20 + random.below(600)] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
+    const bool as_it_starts = random.below(4) == 0;
+    if (!as_it_starts) {
+      ASSERT_EQ(controller.ask("check").value_or("dead"), "ok");
+    }
+    const std::uint64_t after_us =
+        as_it_starts ? random.below(60'000) : 20'000 + random.below(600'000);
+    std::thread killer([&, after_us] {
+      std::this_thread::sleep_for(std::chrono::microseconds(after_us));
       controller.kill();
     });
     (void)client.load(controller, 10);
@@ -156,6 +161,132 @@ TEST_P(LiveKillAt, LosesNothing) {
   }
 }
 
+// A GPU of two slices, a job on one of them; the other is cut in two and made whole again, each
+// change by a controller that dies at some point of it.
+class KilledChanges {
+ public:
+  explicit KilledChanges(const Moment& moment)
+      : moment_(moment), rig_(fmt::format("killed-change-{}", moment.point)) {
+    rig_.start_fleet("1xA100-40GB", 500);
+    ControllerProcess first(rig_, kPolicy);
+    EXPECT_EQ(first.ask("submit busy 50000 60000").value_or("dead"), "201 1");
+    EXPECT_TRUE(wait_until([&] { return !busy_slice().empty(); }));
+    busy_ = busy_slice();
+    EXPECT_EQ(first.ask("freeze").value_or("dead"), "ok");
+    layout_ = "4-3";
+  }
+
+  // False: there is no such point.
+  bool kill_at(int nth, int linger_ms) {
+    const std::string target = layout_ == "4-3" ? "4-2-1" : "4-3";
+    if (*moment_.call != 0)
+      rig_.tell_fleet(
+          fmt::format("\"op\":\"inject\",\"call\":\"{}\",\"nth\":{},\"code\":\"no-permission\"",
+                      moment_.call, target == "4-3" ? 1 : 2));
+    bool died = false;
+    {
+      ControllerProcess armed(rig_, kPolicy, moment_.point, nth, linger_ms);
+      died = !armed.ask(fmt::format("apply 0 {}", target)) || !lives_to_see(armed, target);
+    }
+    rig_.tell_fleet("\"op\":\"clear\"");
+    check();
+    return died;
+  }
+
+  // The job has not noticed anything.
+  void finish() {
+    {
+      ControllerProcess last(rig_, kPolicy);
+      EXPECT_EQ(last.ask("cancel 1").value_or("dead"), "ok");
+      EXPECT_TRUE(wait_until([&] { return last.ask("left").value_or("dead") == "0"; }));
+    }
+    EXPECT_EQ(wrong_runs(rig_), "");
+    EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
+  }
+
+ private:
+  static constexpr const char* kPolicy = "static:4-3/cedf";
+
+  static bool lives_to_see(ControllerProcess& controller, const std::string& layout) {
+    const std::string wanted = fmt::format("{} {} up 0", layout, layout);
+    std::optional<std::string> now;
+    EXPECT_TRUE(wait_until([&] { return !(now = controller.ask("layout 0")) || *now == wanted; }));
+    if (now) now = controller.ask("layout 0");  // Its change is closed after the first answer.
+    return now.has_value();
+  }
+
+  // UUID and run of the slice that has one.
+  std::string busy_slice() {
+    for (const GpuReading& gpu : rig_.readings()) {
+      for (const SliceReading& slice : gpu.slices) {
+        if (!slice.run.empty()) return slice.uuid + " " + slice.run;
+      }
+    }
+    return "";
+  }
+
+  // The next controller finishes what was under way, or undoes it.
+  void check() {
+    ControllerProcess next(rig_, kPolicy);
+    std::string now;
+    EXPECT_TRUE(wait_until([&] {
+      now = next.ask("layout 0").value_or("dead");
+      return now == "4-3 4-3 up 0" || now == "4-2-1 4-2-1 up 0";
+    })) << now;
+    EXPECT_EQ(next.ask("check").value_or("dead"), "ok");
+    EXPECT_EQ(busy_slice(), busy_);
+    layout_ = now.substr(0, now.find(' '));
+    // Every intent is closed by then.
+    auto journal = JournalReader::open(rig_.state_dir());
+    EXPECT_TRUE(wait_until([&] {
+      const auto intents = journal->intents("", 0, 1000);
+      return intents && std::all_of(intents->begin(), intents->end(),
+                                    [](const IntentRow& one) { return one.closed_us >= 0; });
+    }));
+  }
+
+  Moment moment_;
+  LiveRig rig_;
+  std::string busy_, layout_;
+};
+
+class LiveKillInAChange : public testing::TestWithParam<Moment> {};
+
+TEST_P(LiveKillInAChange, FinishesOrUndoesItBesideABusySlice) {
+  constexpr int kMost = 200;
+  KilledChanges changes(GetParam());
+  int kills = 0;
+  // At each of its points four times: cutting in two and making whole, and each at once and when
+  // the calls that are out have come back unheard.
+  for (bool comes = true; comes && kills < kMost;) {
+    const int nth = kills / 4 + 1;
+    SCOPED_TRACE(fmt::format("at the {}. '{}'", nth, GetParam().point));
+    comes = changes.kill_at(nth, kills % 4 < 2 ? 0 : 20);
+    kills += comes;
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(kills, 0) << "it was never there";
+  EXPECT_LT(kills, kMost);
+  std::printf("%d kills at '%s'\n", kills, GetParam().point);
+  changes.finish();
+}
+
+std::string name_of(const testing::TestParamInfo<Moment>& moment) {
+  std::string name = moment.param.point;
+  std::erase_if(name, [](char letter) { return letter == ','; });
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Points, LiveKillInAChange,
+    testing::Values(Moment{"claimed"}, Moment{"begun"}, Moment{"taken up"}, Moment{"decided"},
+                    Moment{"committed"}, Moment{"journalled, calls not made"},
+                    Moment{"calls handed out"}, Moment{"step done"}, Moment{"intent closed"},
+                    Moment{"step failed", "create"}, Moment{"undo ordered", "create"},
+                    Moment{"undo done", "create"}, Moment{"retry ordered", "create"}),
+    name_of);
+
 INSTANTIATE_TEST_SUITE_P(
     Points, LiveKillAt,
     testing::Values(Moment{"decided"}, Moment{"committed"}, Moment{"journalled, calls not made"},
@@ -163,12 +294,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Moment{"started"}, Moment{"step failed", "create"},
                     Moment{"undo ordered", "create"}, Moment{"undo done", "create"},
                     Moment{"retry ordered", "create"}),
-    [](const testing::TestParamInfo<Moment>& moment) {
-      std::string name = moment.param.point;
-      std::erase_if(name, [](char letter) { return letter == ','; });
-      std::replace(name.begin(), name.end(), ' ', '_');
-      return name;
-    });
+    name_of);
 
 }  // namespace
 }  // namespace smartmig

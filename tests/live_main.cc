@@ -25,9 +25,12 @@ int serve_fleet(char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 6 && std::strcmp(argv[1], "fleet") == 0) return serve_fleet(argv);
-  if (argc == 7 && std::strcmp(argv[1], "controller") == 0)
-    return smartmig::serve_lines({argv + 2, argv + argc});
+  const bool is_fleet = argc > 1 && std::strcmp(argv[1], "fleet") == 0;
+  const bool is_controller = argc > 1 && std::strcmp(argv[1], "controller") == 0;
+  // A child that took itself for the test would start children of its own.
+  if ((is_fleet && argc != 6) || (is_controller && argc != 8)) return 2;
+  if (is_fleet) return serve_fleet(argv);
+  if (is_controller) return smartmig::serve_lines({argv + 2, argv + argc});
   signal(SIGPIPE, SIG_IGN);  // A controller that is dead says so by its answer.
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

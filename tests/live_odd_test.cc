@@ -317,6 +317,37 @@ TEST_F(LiveOdd, AnEndThatIsHeardOfAfterTheSliceIsGoneCounts) {
   EXPECT_EQ(row(job).attempt, 1);
 }
 
+// Nor is what it has saved lost.
+TEST_F(LiveOdd, ASaveThatIsHeardOfAfterTheSliceIsGoneCounts) {
+  LateToTell& driver = start_late();
+  JobRequest request = job_of(5000, 60000);
+  request.profile = "bert-training";
+  const JobNumber job = submit(request);
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  const std::string run = fmt::format("{}.1", job);
+  const int gpu = gpu_of(run);
+  ASSERT_GE(gpu, 0);
+  ASSERT_TRUE(wait_until([&] { return controller_->now_us() > row(job).begin_us + kMinuteUs; }));
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  driver.mute = true;
+  // Ends the call that is out.
+  rig_.tell_fleet(fmt::format("\"op\":\"reboot\",\"gpu\":{}", 1 - gpu));
+  ASSERT_TRUE(tell(Command::Kind::kDrain, std::to_string(gpu)).has_value());
+  ASSERT_TRUE(wait_until([&] { return gpu_of(run) < 0; }));
+  rig_.tell_fleet(
+      fmt::format("\"op\":\"foreign-destroy\",\"gpu\":{},\"slice\":\"{}\"", gpu, row(job).slice));
+  ASSERT_TRUE(wait_until([&] {
+    (void)tell(Command::Kind::kAdopt, std::to_string(gpu));
+    return row(job).phase == JobPhase::kQueued;
+  }));
+  EXPECT_EQ(row(job).left, 1);
+  EXPECT_GT(row(job).lost_us, 0);
+  driver.mute = false;
+  EXPECT_TRUE(wait_until([&] { return row(job).left < 1; }));
+  EXPECT_EQ(row(job).lost_us, 0);
+  EXPECT_EQ(row(job).note, "its slice vanished after it had saved");
+}
+
 // A more urgent job wants its slice before the call that starts it has answered.
 TEST_F(LiveOdd, AStartThatFailsAfterItsJobWasToldToStopLeavesNobodyWaiting) {
   start();
@@ -760,6 +791,110 @@ TEST_F(LiveOdd, APowerCapStartsNothingStopsNothingAndOutlivesTheController) {
   ASSERT_EQ(audit->size(), 2U);
   EXPECT_EQ(audit->at(0).what, "power cap 0 W");
   EXPECT_EQ(audit->at(1).what, "power cap 1 W");
+}
+
+// What can be told of the fleet and of the journal; the clock and what follows from it apart.
+std::string everything(const Controller& controller, LiveRig& rig) {
+  const FleetView seen = *controller.look();
+  std::string text = fmt::format("{} {} {} {} {} {}\n", seen.frozen, seen.recovered, seen.policy,
+                                 seen.power_cap_w, seen.queued, seen.running);
+  for (const GpuView& gpu : seen.gpus)
+    text += fmt::format("{} {} {} {}\n", gpu.layout, gpu.target, gpu.state, gpu.slices.size());
+  for (const GpuReading& gpu : rig.readings()) {
+    for (const SliceReading& slice : gpu.slices) text += slice.uuid + " " + slice.run + "\n";
+  }
+  auto journal = JournalReader::open(rig.state_dir());
+  std::int64_t events = 0;
+  EXPECT_TRUE(journal->each_event(1, [&](const EventRow&) { return ++events > 0; }).has_value());
+  return text + fmt::format("{} events, {} decisions, {} intents, {} changes", events,
+                            journal->decisions(0, 1000)->size(),
+                            journal->intents("", 0, 1000)->size(), journal->audit(0, 1000)->size());
+}
+
+TEST_F(LiveOdd, RehearsalsChangeNothing) {
+  rig_.tell_fleet("\"op\":\"foreign-create\",\"gpu\":1,\"slot\":0");
+  start();
+  Command apply;
+  apply.kind = Command::Kind::kApply;
+  apply.layouts = {{"0", "4-3"}};
+  ASSERT_TRUE(controller_->command(apply, "test").has_value());
+  ASSERT_TRUE(wait_until([&] { return controller_->gpu("0")->layout == "4-3"; }));
+  const JobNumber job = submit(job_of(1e5, 2e5));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  using Kind = Command::Kind;
+  for (const bool frozen : {false, true}) {
+    SCOPED_TRACE(frozen);
+    if (frozen) {
+      ASSERT_TRUE(tell(Kind::kFreeze).has_value());
+      submit(job_of(10, 60));
+      ASSERT_TRUE(tell(Kind::kCordon, "0").has_value());
+    }
+    std::string before;
+    // All that is under way comes to rest first.
+    ASSERT_TRUE(wait_until([&] {
+      const std::string last = std::exchange(before, everything(*controller_, rig_));
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      return before == last;
+    }));
+    for (const Kind kind :
+         {Kind::kFreeze, Kind::kUnfreeze, Kind::kRecover, Kind::kCordon, Kind::kDrain,
+          Kind::kUncordon, Kind::kAdopt, Kind::kApply, Kind::kRollback, Kind::kPowerCap}) {
+      SCOPED_TRACE(static_cast<int>(kind));
+      Command command;
+      command.kind = kind;
+      command.dry_run = true;
+      command.power_cap_w = 5000;
+      if (kind == Kind::kAdopt)
+        command.gpu = "1";
+      else if (kind != Kind::kApply)
+        command.gpu = "0";
+      if (kind == Kind::kApply) command.layouts = {{"0", "4-2-1"}};
+      const auto outcome = controller_->command(command, "test");
+      if (!frozen) {
+        EXPECT_TRUE(outcome.has_value()) << outcome.error().error;
+      }
+    }
+    EXPECT_TRUE(controller_->plan("").has_value());
+    EXPECT_TRUE(controller_->plan("greedy").has_value());
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    EXPECT_EQ(everything(*controller_, rig_), before);
+  }
+}
+
+// In our slice's place is another one: its name tells, not where it is.
+TEST_F(LiveOdd, AnotherSliceInThePlaceOfOursIsForeign) {
+  options_ = rig_.options("static:3-3,3-3/cedf");
+  for (const bool while_away : {false, true}) {
+    SCOPED_TRACE(while_away);
+    if (!controller_) start();
+    ASSERT_TRUE(wait_until([&] {
+      return rig_.readings()[0].slices.size() == 2 && controller_->gpu("0")->slices.size() == 2;
+    }));
+    const SliceReading ours = rig_.readings()[0].slices.back();
+    if (while_away) controller_.reset();
+    rig_.tell_fleet(
+        fmt::format("\"op\":\"foreign-destroy\",\"gpu\":0,\"slice\":\"{}\"", ours.uuid));
+    rig_.tell_fleet(fmt::format("\"op\":\"foreign-create\",\"gpu\":0,\"slot\":{}", ours.slot));
+    if (while_away) start();
+    const auto there = [&] {
+      const GpuView gpu = *controller_->gpu("0");
+      const auto slice = std::find_if(gpu.slices.begin(), gpu.slices.end(),
+                                      [&](const SliceView& one) { return one.slot == ours.slot; });
+      return slice == gpu.slices.end() ? SliceView{} : *slice;
+    };
+    EXPECT_TRUE(wait_until([&] { return there().state == "foreign"; })) << there().state;
+    const std::string theirs = there().uuid;
+    EXPECT_NE(theirs, ours.uuid);
+    // More jobs than our slices: nothing is placed there, and it stays.
+    for (int i = 0; i < 6; ++i) {
+      const JobNumber job = submit(job_of(20, 60));
+      EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+      EXPECT_NE(row(job).slice, theirs);
+    }
+    EXPECT_EQ(there().uuid, theirs);
+    ASSERT_TRUE(tell(Command::Kind::kAdopt, "0").has_value());
+    EXPECT_TRUE(wait_until([&] { return there().state == "ready"; }));
+  }
 }
 
 }  // namespace

@@ -4,11 +4,15 @@
 //   cancel ID | freeze | unfreeze | cordon GPU | drain GPU | uncordon GPU | apply GPU LAYOUT
 //   check                          ->  ok | the first difference between it and the hardware
 //   left                           ->  how many jobs are not over
+//   layout GPU                     ->  LAYOUT TARGET STATE, and how many of its slices are foreign
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <iostream>
+#include <thread>
 
 #include "base/text.h"
 #include "live_fixture.h"
@@ -52,6 +56,13 @@ std::string answer(Controller& controller, SimulatedDriver& watcher,
     const FleetSummary seen = controller.summary();
     return std::to_string(seen.queued + seen.running);
   }
+  if (words[0] == "layout") {
+    const GpuView gpu = *controller.gpu(words[1]);
+    const auto foreign =
+        std::count_if(gpu.slices.begin(), gpu.slices.end(),
+                      [](const SliceView& slice) { return slice.state == "foreign"; });
+    return fmt::format("{} {} {} {}", gpu.layout, gpu.target, gpu.state, foreign);
+  }
   if (words[0] == "check") {
     std::string found = "not read";
     (void)wait_until(
@@ -79,8 +90,11 @@ int serve_lines(const std::vector<std::string>& arguments) {
   options.call_timeout_s = 5;
   options.rebase_events = 60;
   int left = static_cast<int>(*parse_integer(arguments[4]));
-  options.at = [&left, point = arguments[3]](std::string_view here) {
-    if (here == point && --left == 0) raise(SIGKILL);
+  const std::chrono::milliseconds linger(*parse_integer(arguments[5]));
+  options.at = [&left, linger, point = arguments[3]](std::string_view here) {
+    if (here != point || --left != 0) return;
+    std::this_thread::sleep_for(linger);
+    raise(SIGKILL);
   };
   auto controller = Controller::start(options, std::make_unique<SimulatedDriver>(arguments[1]));
   if (!controller) {

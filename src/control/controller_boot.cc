@@ -68,6 +68,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
                    [owner = fmt::format("process {} with state {}", getpid(), options.state_dir)](
                        Driver& fleet_driver) { return fleet_driver.claim(owner); });
   if (!described) return fail("the fleet cannot be had: {}", described.error().message);
+  at("claimed");
   fleet = std::move(*described);
   const std::string known_fleet = journal->setting("fleet");
   if (!known_fleet.empty() && known_fleet != fleet.fleet_id)
@@ -93,7 +94,9 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   journalled_event = taken_event;
   latest_us = boot_us;
   round_due = true;
+  at("begun");
   take_up();
+  at("taken up");
   return {};
 }
 

@@ -74,6 +74,7 @@ struct JobBook {
   JobRow row;
   std::optional<TimeUs> max_runtime_us;
   TimeUs save_due_us = -1;   // When a save under way should be over.
+  TimeUs last_loss_us = 0;   // Of its last run.
   bool unclear = false;      // Nobody can tell whether its run was begun.
   bool stop_failed = false;  // It was told to stop or killed, and the call failed.
   bool will_not_stop = false;
@@ -152,6 +153,7 @@ struct Controller::Impl {
   void on_read(const CallDone& done);
   void on(const FleetEvent& event);
   void on_run_over(JobBook& book, const FleetEvent& event);
+  void saved_before_it_vanished(JobBook& book, const Event& saved);
   void off_its_slice(JobBook& book, Event event, double left, TimeUs lost_us,
                      const std::string& note);
   void finish_unfinished(JobBook& book, TimeUs at_us);

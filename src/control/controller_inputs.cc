@@ -232,8 +232,9 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
       record(input);
       return finish(book, JobPhase::kFailed, event.at_us, "it failed: " + event.message);
     case FleetEvent::Kind::kSaved:
-      if (waits) return;
       input.kind = Event::Kind::kSaved;
+      input.left = event.left;
+      if (waits) return saved_before_it_vanished(book, input);
       return off_its_slice(book, input, event.left, 0, "");
     case FleetEvent::Kind::kKilled:
       if (waits) return;
@@ -243,6 +244,24 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
     case FleetEvent::Kind::kChanged:
       return;
   }
+}
+
+// The loss that was noted when its slice was found gone has not been.
+void Controller::Impl::saved_before_it_vanished(JobBook& book, const Event& saved) {
+  record(saved);
+  const double left = model->state().job_state(*model->index_of(book.row.number)).left;
+  if (left >= book.row.left) return;
+  book.row.left = left;
+  book.row.lost_us -= book.last_loss_us;
+  book.row.note = "its slice vanished after it had saved";
+  rows.emplace_back(book.row);
+  {
+    const std::lock_guard lock(seen_mutex);
+    counted.lost_runs -= book.last_loss_us > 0;
+    counted.lost_s -= to_s(book.last_loss_us);
+  }
+  book.last_loss_us = 0;
+  changed(book);
 }
 
 // A run is over and the job is not: it waits again, or was only waited for to be rid of it.
@@ -293,6 +312,7 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
   book.row.phase = JobPhase::kQueued;
   book.row.left = left;
   book.row.lost_us += lost_us;
+  book.last_loss_us = lost_us;
   book.row.note = note;
   book.row.begin_us = book.save_due_us = -1;
   book.will_not_stop = book.unclear = book.stop_failed = false;

@@ -115,7 +115,7 @@ Answer<JobRequest> parse_job_request(std::string_view text) {
     if (const auto found = Catalogue::shipped().find(request.profile); !found)
       reader.refuse("profile", found.error().message);
   }
-  request.work_s = reader.required("work_s", 1e-3, kMaxJobSeconds);
+  request.work_s = reader.required("work_s", 1e-6, kMaxJobSeconds);
   request.deadline_s = reader.required("deadline_s", 0, kMaxJobSeconds);
   request.key = reader.text("key", kMaxKeyBytes);
   request.name = reader.text("name", kMaxNameBytes);

@@ -14,6 +14,8 @@ namespace {
 constexpr TimeUs kForeignUs = kHourUs;
 // A run that is not over when it should be goes on for this part of its expected time.
 constexpr double kStretch = 0.1;
+// What has to wait for longer than this until the limits allow it is not waited for.
+constexpr double kLongestWaitUs = 1000.0 * kDayUs;
 
 State::Options state_options(const Policy& policy, const Costs& costs, Preemption preemption,
                              std::uint64_t seed) {
@@ -108,7 +110,8 @@ Model::Model(const Model& other)
       frozen_(other.frozen_),
       ask_partitioner_(other.ask_partitioner_),
       start_was_early_(other.start_was_early_),
-      next_timer_us_(other.next_timer_us_) {
+      next_timer_us_(other.next_timer_us_),
+      budget_due_us_(other.budget_due_us_) {
   state_.extend(jobs_);  // This object's, no longer the other's.
 }
 
@@ -277,6 +280,7 @@ bool Model::apply(const Event& event) {
       return true;
     case Event::Kind::kLimits:
       setup_.limits = event.limits;
+      ask_partitioner_ = true;
       return true;
     case Event::Kind::kBegin:
     case Event::Kind::kRound:
@@ -305,6 +309,11 @@ bool Model::apply_to_job(const Event& event) {
       ask_partitioner_ = true;
       return true;
     case Event::Kind::kSaved:
+      // Its slice may be gone; what it saved is not.
+      if (state.status == JobStatus::kReady && event.left < state.left) {
+        state_.set_left(*job, std::max(event.left, 0.0));
+        return true;
+      }
       if (!on_slice) return false;
       if (state.status == JobStatus::kRunning) state_.stop(*job);  // Not by us.
       if (state.status == JobStatus::kSaving)
@@ -411,7 +420,9 @@ bool Model::read(const Event& event) {
 
 // --- deciding
 
-TimeUs Model::next_due_us() const { return frozen_ ? kNever : next_timer_us_; }
+TimeUs Model::next_due_us() const {
+  return frozen_ ? kNever : std::min(next_timer_us_, budget_due_us_);
+}
 
 double Model::power_w() const {
   double watts = 0;
@@ -435,7 +446,7 @@ const Round& Model::round(TimeUs now) {
     settle();
     return round_;
   }
-  if (next_timer_us_ <= state_.now()) ask_partitioner_ = true;
+  if (next_due_us() <= state_.now()) ask_partitioner_ = true;
   decide();
   return round_;
 }
@@ -468,6 +479,7 @@ void Model::decide() {
 
 void Model::ask_partitioner() {
   start_was_early_ = false;
+  budget_due_us_ = kNever;
   View seen = view();
   decide_layouts(policy_, seen, decision_);
   carry_out(decision_);
@@ -563,6 +575,10 @@ bool Model::may_change(const Repartition& change) {
   notes.budget_at_us = state_.now();
   if (notes.budget < 1) {
     ++round_.withheld_budget;
+    const double wait_us = (1 - notes.budget) / setup_.limits.changes_per_gpu_hour * kHourUs;
+    // A microsecond more, lest a little is missing then.
+    if (wait_us < kLongestWaitUs)
+      budget_due_us_ = std::min(budget_due_us_, state_.now() + static_cast<TimeUs>(wait_us) + 1);
     return false;
   }
   notes.budget -= 1;
@@ -572,7 +588,7 @@ bool Model::may_change(const Repartition& change) {
 double Model::budget_now(const GpuNotes& notes) const {
   const double rate = setup_.limits.changes_per_gpu_hour;
   const double hours = static_cast<double>(state_.now() - notes.budget_at_us) / kHourUs;
-  return std::min(rate, notes.budget + hours * rate);
+  return std::min(std::max(rate, 1.0), notes.budget + hours * rate);
 }
 
 // A placer marks the slices it gives away; one that is not given after all is free again.

@@ -156,6 +156,7 @@ class Model {
   bool ask_partitioner_ = false;
   bool start_was_early_ = false;  // A slice that was to have a job is part of a change still.
   TimeUs next_timer_us_ = kNever;
+  TimeUs budget_due_us_ = kNever;  // When a change that was withheld may be made.
 };
 
 }  // namespace smartmig

@@ -345,6 +345,65 @@ TEST(Model, AJobThatComesAsAChangeEndsIsNotForgotten) {
   }
 }
 
+TEST(Model, AChangeThatWasWithheldIsMadeWhenTheLimitsAllowIt) {
+  for (const double rate : {0.5, 1.0, 60.0}) {
+    SCOPED_TRACE(rate);
+    OneGpu on("greedy");
+    on.begin.gpus[0].present = on.begin.gpus[0].target = 0;
+    on.begin.gpus[0].budget = 0.25;
+    on.begin.setup.limits.changes_per_gpu_hour = rate;
+    on.make();
+    ASSERT_TRUE(on.tell(Event::Kind::kSubmit, 1));
+    EXPECT_EQ(on.round(), "nothing");
+    const TimeUs due_us = on.model->next_due_us();
+    EXPECT_NEAR(to_s(due_us), 0.75 / rate * 3600, 1);
+    on.now = due_us - 2 * kSecondUs;
+    EXPECT_EQ(on.round(), "nothing");
+    EXPECT_NEAR(static_cast<double>(on.model->next_due_us()), static_cast<double>(due_us), 2);
+    on.now = on.model->next_due_us() - kSecondUs;
+    EXPECT_EQ(on.round(), "create");
+    EXPECT_EQ(on.model->next_due_us(), kNever);
+  }
+  OneGpu never("greedy");
+  never.begin.gpus[0].present = never.begin.gpus[0].target = 0;
+  never.begin.setup.limits.changes_per_gpu_hour = 0;
+  never.make();
+  ASSERT_TRUE(never.tell(Event::Kind::kSubmit, 1));
+  EXPECT_EQ(never.round(), "nothing");
+  EXPECT_EQ(never.model->next_due_us(), kNever);
+}
+
+TEST(Model, ARaisedCapStartsJobsAtOnce) {
+  for (const char* policy : {"greedy", "smartmig", "none/edf"}) {
+    SCOPED_TRACE(policy);
+    OneGpu on(policy);
+    on.begin.setup.fleet = "2xA100-40GB";
+    on.begin.gpus.push_back(on.begin.gpus[0]);
+    on.begin.setup.limits = {.changes_per_gpu_hour = 0, .power_cap_w = 1};
+    const auto slot = static_cast<std::uint8_t>(std::countr_zero(OneGpu::layout("7")));
+    on.begin.jobs = {{1, OneGpu::job(10), 1}, {2, OneGpu::job(10), 1}};
+    on.begin.jobs[1].job.deadline_us = kMinuteUs;  // A whole GPU is right for it.
+    on.begin.runs = {{1, 0, slot, 0, 10 * kMinuteUs, false}};
+    on.make();
+    EXPECT_EQ(on.round(), "nothing");
+    on.cap = 1e6;
+    ASSERT_TRUE(on.tell(Event::Kind::kLimits));
+    EXPECT_EQ(on.round(), "start");
+  }
+}
+
+// A reset may take the slice between the end of a save and the news of it.
+TEST(Model, WhatAJobHasSavedCountsAfterItsSliceIsGone) {
+  OneGpu on("none/edf");
+  on.begin.gpus[0].present = on.begin.gpus[0].target = 0;
+  on.begin.jobs = {{1, OneGpu::job(10), 0.75}};
+  on.make();
+  ASSERT_TRUE(on.tell(Event::Kind::kSaved, 1, 0.5));
+  EXPECT_EQ(on.model->state().job_state(*on.model->index_of(1)).left, 0.5);
+  EXPECT_FALSE(on.tell(Event::Kind::kSaved, 1, 0.6)) << "it had saved more before";
+  EXPECT_EQ(broken_invariant(on.model->state()), "");
+}
+
 TEST(Model, ALoweredCapStartsNoJobThatWaitedForItsSlice) {
   for (const bool lowered : {false, true}) {
     OneGpu on("greedy");
