@@ -207,12 +207,20 @@ class KilledChanges {
  private:
   static constexpr const char* kPolicy = "static:4-3/cedf";
 
-  static bool lives_to_see(ControllerProcess& controller, const std::string& layout) {
+  bool lives_to_see(ControllerProcess& controller, const std::string& layout) {
     const std::string wanted = fmt::format("{} {} up 0", layout, layout);
     std::optional<std::string> now;
-    EXPECT_TRUE(wait_until([&] { return !(now = controller.ask("layout 0")) || *now == wanted; }));
-    if (now) now = controller.ask("layout 0");  // Its change is closed after the first answer.
+    EXPECT_TRUE(wait_until([&] {
+      now = controller.ask("layout 0");
+      return !now || (*now == wanted && every_intent_is_closed());
+    }));
     return now.has_value();
+  }
+
+  bool every_intent_is_closed() {
+    const auto intents = JournalReader::open(rig_.state_dir())->intents("", 0, 1000);
+    return intents && std::all_of(intents->begin(), intents->end(),
+                                  [](const IntentRow& one) { return one.closed_us >= 0; });
   }
 
   // UUID and run of the slice that has one.
@@ -236,13 +244,7 @@ class KilledChanges {
     EXPECT_EQ(next.ask("check").value_or("dead"), "ok");
     EXPECT_EQ(busy_slice(), busy_);
     layout_ = now.substr(0, now.find(' '));
-    // Every intent is closed by then.
-    auto journal = JournalReader::open(rig_.state_dir());
-    EXPECT_TRUE(wait_until([&] {
-      const auto intents = journal->intents("", 0, 1000);
-      return intents && std::all_of(intents->begin(), intents->end(),
-                                    [](const IntentRow& one) { return one.closed_us >= 0; });
-    }));
+    EXPECT_TRUE(wait_until([&] { return every_intent_is_closed(); }));
   }
 
   Moment moment_;

@@ -4,7 +4,8 @@
 //   cancel ID | freeze | unfreeze | cordon GPU | drain GPU | uncordon GPU | apply GPU LAYOUT
 //   check                          ->  ok | the first difference between it and the hardware
 //   left                           ->  how many jobs are not over
-//   layout GPU                     ->  LAYOUT TARGET STATE, and how many of its slices are foreign
+//   layout GPU                     ->  LAYOUT TARGET STATE, and how many of its slices are not
+//   ready
 #include <signal.h>
 #include <unistd.h>
 
@@ -58,10 +59,10 @@ std::string answer(Controller& controller, SimulatedDriver& watcher,
   }
   if (words[0] == "layout") {
     const GpuView gpu = *controller.gpu(words[1]);
-    const auto foreign =
+    const auto not_ready =
         std::count_if(gpu.slices.begin(), gpu.slices.end(),
-                      [](const SliceView& slice) { return slice.state == "foreign"; });
-    return fmt::format("{} {} {} {}", gpu.layout, gpu.target, gpu.state, foreign);
+                      [](const SliceView& slice) { return slice.state != "ready"; });
+    return fmt::format("{} {} {} {}", gpu.layout, gpu.target, gpu.state, not_ready);
   }
   if (words[0] == "check") {
     std::string found = "not read";
