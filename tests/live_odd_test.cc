@@ -272,7 +272,8 @@ TEST_F(LiveOdd, VanishedSlicesPutJobsBackToTheirLastCheckpoint) {
   const JobNumber job = submit(job_of(1000, 90000));
   ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
   rig_.tell_fleet("\"op\":\"reboot\"");
-  EXPECT_TRUE(wait_until([&] { return row(job).attempt == 2; }));
+  // More than once where a start finds the slice gone before the look does.
+  EXPECT_TRUE(wait_until([&] { return row(job).attempt >= 2; }));
   EXPECT_GT(row(job).lost_us, 0);
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
   EXPECT_EQ(wrong_runs(rig_), "");

@@ -49,9 +49,9 @@ TEST(JobRequests, SayWhichFieldIsWrong) {
   EXPECT_EQ(refusal_of(R"({"profile":"bert-training","deadline_s":1})"), "work_s: is missing");
   EXPECT_EQ(refusal_of(R"({"profile":"bert-training","work_s":1})"), "deadline_s: is missing");
   EXPECT_EQ(refusal_of(R"({"profile":"bert-training","work_s":0,"deadline_s":1})"),
-            "work_s: found 0, expected a number from 0.001 to 1e+08");
+            "work_s: found 0, expected a number from 1e-06 to 1e+08");
   EXPECT_EQ(refusal_of(R"({"profile":"bert-training","work_s":"60","deadline_s":1})"),
-            "work_s: found \"60\", expected a number from 0.001 to 1e+08");
+            "work_s: found \"60\", expected a number from 1e-06 to 1e+08");
   EXPECT_EQ(refusal_of(R"({"profile":"bert-training","work_s":1,"deadline_s":-1})"),
             "deadline_s: found -1, expected a number from 0 to 1e+08");
   EXPECT_TRUE(refusal_of(with(R"("colour":"red")")).starts_with("colour: is not a field of a job"));

@@ -231,8 +231,11 @@ void Engine::partition() {
     View seen = view();
     if (seen.everything_ready()) state_.drop_all_awaiting();
     decide_layouts(policy_, seen, decision_);
+    saved_at_once_ = false;
     carry_out(decision_);
     next_timer_ = policy_.partitioner->next_timer(state_.now());
+    // There will be no end of a save to call it at.
+    if (saved_at_once_) next_timer_ = std::min(next_timer_, state_.now() + 1);
   }
   settle_layouts();
 }
@@ -293,6 +296,7 @@ void Engine::carry_out(const Decision& decision) {
     const SliceId slice = state_.job_state(job).slice;
     const TimeUs end = state_.stop(job);
     if (end != kNever) push(end, slice, false);
+    saved_at_once_ = saved_at_once_ || end == kNever;
     touch(fleet_->gpu_of(slice));
   }
   for (const Repartition& repartition : decision.repartitions) {

@@ -138,6 +138,7 @@ class Engine {
   std::size_t next_arrival_ = 0;
   std::size_t next_gpu_event_ = 0;
   TimeUs next_timer_ = kNever;
+  bool saved_at_once_ = false;  // A job that was stopped is ready already.
   TimeUs begin_us_ = 0;
   TimeUs last_completion_us_ = 0;
   long repartitions_ = 0;
