@@ -10,16 +10,17 @@ import threading
 
 
 class Server:
-    """`smartmig serve` of its own, with its fleet, in a temporary folder."""
+    """`smartmig serve` of its own, with its fleet, in a temporary folder unless one is given."""
 
-    def __init__(self, program, *options, config=''):
-        self.state = tempfile.mkdtemp(prefix='smartmig-live-')
+    def __init__(self, program, *options, config='', state='', stop_fleet=True):
+        self.state = state or tempfile.mkdtemp(prefix='smartmig-live-')
+        options = (*options, '--stop-fleet') if stop_fleet else options
         if config:
             with open(self.state + '/serve.toml', 'w') as file:
                 file.write(config)
             options = (*options, '--config', self.state + '/serve.toml')
         self.process = subprocess.Popen(
-            [program, 'serve', '--state', self.state, '--listen', '127.0.0.1:0', '--stop-fleet', *options],
+            [program, 'serve', '--state', self.state, '--listen', '127.0.0.1:0', *options],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         line = self.process.stdout.readline()
         found = re.search(r'http://127\.0\.0\.1:(\d+)', line)
@@ -73,9 +74,9 @@ class Server:
             after = f"&after={page['next']}"
 
     def end(self):
-        """Its state stays."""
+        """By SIGTERM; its state stays. The exit status."""
         self.process.terminate()
-        self.process.wait(timeout=60)
+        return self.process.wait(timeout=60)
 
     def clean_up(self):
         shutil.rmtree(self.state, ignore_errors=True)

@@ -3,8 +3,10 @@
 
     live_verbs.py PROGRAM
 
-A verb is followed by what it must print: a pattern for its whole output. Those that change something are rehearsed first."""
+A verb is followed by what it must print: a pattern for its whole output. Those that change something are rehearsed first. Then
+the controller as a service: stopped and started again while a job runs, beside a second one, with a journal that was changed."""
 import re
+import sqlite3
 import subprocess
 import sys
 import time
@@ -93,6 +95,45 @@ def work_through(operator):
     says('doctor --state ' + operator.server.state, r'.*every row has its checksum.*')
 
 
+def stop_and_go_on(operator, program):
+    """A job that runs does not notice that its controller is stopped and started again."""
+    server = operator.server
+    job = operator.says('submit --profile bert-training --work 1500 --deadline 9000', r'\d+')
+    operator.comes_to('status ' + job, r'.*\nstate +running.*')
+    second = operator.run('serve', '--state', server.state, '--listen', '127.0.0.1:0')
+    if second.returncode == 0 or second.stderr.count('\n') != 1:
+        operator.wrong.append(f'a second serve: exit {second.returncode}: {second.stdout}{second.stderr}')
+    if (status := server.end()) != 0:
+        operator.wrong.append(f'serve: exit {status} at SIGTERM')
+    operator.server = Server(program, '--policy', 'none/edf', state=server.state)
+    operator.comes_to('status ' + job, r'.*\nstate +done.*')
+    operator.says('status ' + job, r'attempts +1\n.*')
+
+
+def refuse_a_changed_journal(operator):
+    """One event is another: the replay says so in a line."""
+    copy = operator.server.state + '/changed.db'
+    operator.run('backup', operator.server.state, copy)
+    with sqlite3.connect(copy) as journal:
+        journal.execute("UPDATE events SET at_us = at_us + 1 WHERE kind = 'ended'")
+    journal.close()
+    ran = operator.run('replay', copy)
+    if ran.returncode == 0 or ran.stderr.count('\n') != 1:
+        operator.wrong.append(f'replay of a changed journal: exit {ran.returncode}: {ran.stdout}{ran.stderr}')
+
+
+def serve_and_stop(program):
+    server = Server(program, '--fleet', '1xA100-40GB', '--speed', '200', '--policy', 'none/edf', stop_fleet=False)
+    operator = Operator(program, server)
+    try:
+        stop_and_go_on(operator, program)
+        refuse_a_changed_journal(operator)
+    finally:
+        operator.server.end()
+        server.clean_up()
+    return operator.wrong
+
+
 def main():
     program = sys.argv[1]
     server = Server(program, '--fleet', '2xA100-40GB', '--speed', '200', '--policy', 'count/cedf')
@@ -109,8 +150,9 @@ def main():
     finally:
         server.end()
         server.clean_up()
-    print('\n'.join(operator.wrong) or 'every verb does what it says')
-    return 1 if operator.wrong else 0
+    wrong = operator.wrong + serve_and_stop(program)
+    print('\n'.join(wrong) or 'every verb does what it says')
+    return 1 if wrong else 0
 
 
 if __name__ == '__main__':
