@@ -4,8 +4,7 @@
 //   cancel ID | freeze | unfreeze | cordon GPU | drain GPU | uncordon GPU | apply GPU LAYOUT
 //   check                          ->  ok | the first difference between it and the hardware
 //   left                           ->  how many jobs are not over
-//   layout GPU                     ->  LAYOUT TARGET STATE, and how many of its slices are not
-//   ready
+//   layout GPU                     ->  LAYOUT TARGET STATE, and how many slices are not ready
 #include <signal.h>
 #include <unistd.h>
 
