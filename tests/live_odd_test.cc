@@ -271,11 +271,26 @@ TEST_F(LiveOdd, VanishedSlicesPutJobsBackToTheirLastCheckpoint) {
   start();
   const JobNumber job = submit(job_of(1000, 90000));
   ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
-  rig_.tell_fleet("\"op\":\"reboot\"");
-  // More than once where a start finds the slice gone before the look does.
-  EXPECT_TRUE(wait_until([&] { return row(job).attempt >= 2; }));
+  rig_.tell_fleet(fmt::format("\"op\":\"reboot\",\"gpu\":{}", gpu_of(fmt::format("{}.1", job))));
+  EXPECT_TRUE(wait_until([&] { return row(job).attempt == 2; }));
   EXPECT_GT(row(job).lost_us, 0);
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(row(job).attempt, 2);
+  EXPECT_EQ(wrong_runs(rig_), "");
+}
+
+// The other GPU's slice may be tried before a look at it tells that it is gone as well.
+TEST_F(LiveOdd, JobsGoOnWhereAllSlicesVanishAtOnce) {
+  start();
+  const JobNumber job = submit(job_of(1000, 90000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  rig_.tell_fleet("\"op\":\"reboot\"");
+  EXPECT_TRUE(wait_until([&] { return row(job).attempt >= 2; }));
+  const TimeUs lost_us = row(job).lost_us;
+  EXPECT_GT(lost_us, 0);
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_LE(row(job).attempt, 3);
+  EXPECT_EQ(row(job).lost_us, lost_us);
   EXPECT_EQ(wrong_runs(rig_), "");
 }
 
