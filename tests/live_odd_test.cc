@@ -101,6 +101,38 @@ class LiveOdd : public testing::Test {
     }
     return -1;
   }
+  static JobRequest saving_job() {
+    JobRequest request = job_of(5000, 60000);
+    request.profile = "bert-training";
+    return request;
+  }
+  // The job's first run is over, by itself or stopped by a drain, and its slice found gone before
+  // that is heard of. Leaves the controller frozen and the driver mute.
+  void is_over_unheard(LateToTell& driver, JobNumber job, bool drained) {
+    ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+    const std::string run = fmt::format("{}.1", job);
+    const int gpu = gpu_of(run);
+    ASSERT_GE(gpu, 0);
+    if (drained) {
+      ASSERT_TRUE(
+          wait_until([&] { return controller_->now_us() > row(job).begin_us + kMinuteUs; }));
+    }
+    ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+    driver.mute = true;
+    // Ends the call that is out.
+    rig_.tell_fleet(fmt::format("\"op\":\"reboot\",\"gpu\":{}", 1 - gpu));
+    if (drained) {
+      ASSERT_TRUE(tell(Command::Kind::kDrain, std::to_string(gpu)).has_value());
+    }
+    ASSERT_TRUE(wait_until([&] { return gpu_of(run) < 0; }));
+    rig_.tell_fleet(
+        fmt::format("\"op\":\"foreign-destroy\",\"gpu\":{},\"slice\":\"{}\"", gpu, row(job).slice));
+    // Each look that this asks for may be the one.
+    ASSERT_TRUE(wait_until([&] {
+      (void)tell(Command::Kind::kAdopt, std::to_string(gpu));
+      return row(job).phase == JobPhase::kQueued;
+    }));
+  }
 
   LiveRig rig_;
   ControllerOptions options_;
@@ -312,23 +344,18 @@ TEST_F(LiveOdd, ForeignSlicesAreLeftAloneUntilTheyAreAdopted) {
 TEST_F(LiveOdd, AnEndThatIsHeardOfAfterTheSliceIsGoneCounts) {
   LateToTell& driver = start_late();
   const JobNumber job = submit(job_of(500, 6000));
-  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
-  const int gpu = gpu_of(fmt::format("{}.1", job));
-  ASSERT_GE(gpu, 0);
-  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
-  driver.mute = true;
-  // Ends the call that is out.
-  rig_.tell_fleet(fmt::format("\"op\":\"reboot\",\"gpu\":{}", 1 - gpu));
-  ASSERT_TRUE(wait_until([&] { return gpu_of(fmt::format("{}.1", job)) < 0; }));
-  const std::string slice = row(job).slice;
-  rig_.tell_fleet(
-      fmt::format("\"op\":\"foreign-destroy\",\"gpu\":{},\"slice\":\"{}\"", gpu, slice));
-  // Each look that this asks for may be the one.
-  ASSERT_TRUE(wait_until([&] {
-    (void)tell(Command::Kind::kAdopt, std::to_string(gpu));
-    return row(job).phase == JobPhase::kQueued;
-  }));
+  ASSERT_NO_FATAL_FAILURE(is_over_unheard(driver, job, false));
   driver.mute = false;
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(row(job).attempt, 1);
+}
+
+TEST_F(LiveOdd, AnEndThatTheNextControllerHearsOfAfterTheSliceIsGoneCounts) {
+  LateToTell& driver = start_late();
+  const JobNumber job = submit(job_of(500, 6000));
+  ASSERT_NO_FATAL_FAILURE(is_over_unheard(driver, job, false));
+  restart();
+  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
   EXPECT_EQ(row(job).attempt, 1);
 }
@@ -336,31 +363,23 @@ TEST_F(LiveOdd, AnEndThatIsHeardOfAfterTheSliceIsGoneCounts) {
 // Nor is what it has saved lost.
 TEST_F(LiveOdd, ASaveThatIsHeardOfAfterTheSliceIsGoneCounts) {
   LateToTell& driver = start_late();
-  JobRequest request = job_of(5000, 60000);
-  request.profile = "bert-training";
-  const JobNumber job = submit(request);
-  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
-  const std::string run = fmt::format("{}.1", job);
-  const int gpu = gpu_of(run);
-  ASSERT_GE(gpu, 0);
-  ASSERT_TRUE(wait_until([&] { return controller_->now_us() > row(job).begin_us + kMinuteUs; }));
-  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
-  driver.mute = true;
-  // Ends the call that is out.
-  rig_.tell_fleet(fmt::format("\"op\":\"reboot\",\"gpu\":{}", 1 - gpu));
-  ASSERT_TRUE(tell(Command::Kind::kDrain, std::to_string(gpu)).has_value());
-  ASSERT_TRUE(wait_until([&] { return gpu_of(run) < 0; }));
-  rig_.tell_fleet(
-      fmt::format("\"op\":\"foreign-destroy\",\"gpu\":{},\"slice\":\"{}\"", gpu, row(job).slice));
-  ASSERT_TRUE(wait_until([&] {
-    (void)tell(Command::Kind::kAdopt, std::to_string(gpu));
-    return row(job).phase == JobPhase::kQueued;
-  }));
+  const JobNumber job = submit(saving_job());
+  ASSERT_NO_FATAL_FAILURE(is_over_unheard(driver, job, true));
   EXPECT_EQ(row(job).left, 1);
   EXPECT_GT(row(job).lost_us, 0);
   driver.mute = false;
   EXPECT_TRUE(wait_until([&] { return row(job).left < 1; }));
   EXPECT_EQ(row(job).lost_us, 0);
+  EXPECT_EQ(row(job).note, "its slice vanished after it had saved");
+}
+
+TEST_F(LiveOdd, ASaveThatTheNextControllerHearsOfAfterTheSliceIsGoneCounts) {
+  LateToTell& driver = start_late();
+  const JobNumber job = submit(saving_job());
+  ASSERT_NO_FATAL_FAILURE(is_over_unheard(driver, job, true));
+  EXPECT_EQ(row(job).left, 1);
+  restart();
+  EXPECT_LT(row(job).left, 1);
   EXPECT_EQ(row(job).note, "its slice vanished after it had saved");
 }
 

@@ -257,7 +257,9 @@ void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) 
     taken_event = std::max(taken_event, event.number);
     if (event.kind == FleetEvent::Kind::kChanged) changed_us[event.gpu] = event.at_us;
     JobBook* book = book_of(event.run);
-    if (book == nullptr || book->row.phase == JobPhase::kQueued) continue;
+    if (book == nullptr) continue;
+    // A look had found its slice gone before its end was heard of.
+    const bool waits = book->row.phase == JobPhase::kQueued;
     switch (event.kind) {
       case FleetEvent::Kind::kEnded:
         finish(*book, JobPhase::kDone, event.at_us, "");
@@ -267,7 +269,9 @@ void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) 
         break;
       case FleetEvent::Kind::kSaved:
       case FleetEvent::Kind::kKilled:
-        if (book->row.cancelled) {
+        if (waits) {
+          if (event.kind == FleetEvent::Kind::kSaved) saved_before_it_vanished(*book, event.left);
+        } else if (book->row.cancelled) {
           finish_unfinished(*book, event.at_us);
         } else if (event.kind == FleetEvent::Kind::kSaved) {
           requeue(*book, event.left, 0, "");

@@ -153,7 +153,7 @@ struct Controller::Impl {
   void on_read(const CallDone& done);
   void on(const FleetEvent& event);
   void on_run_over(JobBook& book, const FleetEvent& event);
-  void saved_before_it_vanished(JobBook& book, const Event& saved);
+  void saved_before_it_vanished(JobBook& book, double left);
   void off_its_slice(JobBook& book, Event event, double left, TimeUs lost_us,
                      const std::string& note);
   void finish_unfinished(JobBook& book, TimeUs at_us);

@@ -234,7 +234,10 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
     case FleetEvent::Kind::kSaved:
       input.kind = Event::Kind::kSaved;
       input.left = event.left;
-      if (waits) return saved_before_it_vanished(book, input);
+      if (waits) {
+        record(input);
+        return saved_before_it_vanished(book, event.left);
+      }
       return off_its_slice(book, input, event.left, 0, "");
     case FleetEvent::Kind::kKilled:
       if (waits) return;
@@ -247,11 +250,9 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
 }
 
 // The loss that was noted when its slice was found gone has not been.
-void Controller::Impl::saved_before_it_vanished(JobBook& book, const Event& saved) {
-  record(saved);
-  const double left = model->state().job_state(*model->index_of(book.row.number)).left;
+void Controller::Impl::saved_before_it_vanished(JobBook& book, double left) {
   if (left >= book.row.left) return;
-  book.row.left = left;
+  book.row.left = std::max(left, 0.0);
   book.row.lost_us -= book.last_loss_us;
   book.row.note = "its slice vanished after it had saved";
   rows.emplace_back(book.row);
