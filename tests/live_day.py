@@ -207,7 +207,8 @@ def measure(jobs, first, last, model):
 
 
 def one_day(options, seed):
-    """What is wrong with it, and its ET and the simulator's, and the spread of that; with faults there are none."""
+    """What is wrong with it, and its ET, the simulator's, the spread of that, and the simulator's on the day as it was drawn; with
+    faults there are none."""
     server = Server(options.program, '--fleet', FLEET, '--speed', str(options.speed), '--policy', options.policy, '--costs', 'real',
                     '--preemption', 'checkpoint', config=f'[serve]\ncall_timeout_s = {CALL_TIMEOUT_S}\n' if options.faults else '')
     try:
@@ -242,13 +243,15 @@ def one_day(options, seed):
     elif set(states) != {'done'}:
         troubles.append('not every job is done')
     else:
+        generated_et = simulated(options.program, server.state, day, options.policy)['et']
         came_s = {job['key']: job['submit_s'] - begin_s for job in jobs}
         day = moved(day, lambda row: came_s['day ' + row['id']])
         model = simulated(options.program, server.state, day, options.policy)
         live = measure(jobs, first, last, model)
         for name, key, digits in (('energy', 'energy_j', 0), ('mean tardiness', 'avg_tardiness_s', 2), ('late jobs', 'late_pct', 2), ('ET', 'et', 4)):
             print(f'{name}: {live[key]:,.{digits}f}, simulator {model[key]:,.{digits}f}, {100 * (live[key] / model[key] - 1):+.2f} %')
-        ets = live['et'], model['et'], own_spread(options.program, server.state, day, options.policy, model['et'])
+        print(f"ET where every job comes at its time to the microsecond: simulator {generated_et:.4f}, {100 * (live['et'] / generated_et - 1):+.2f} %")
+        ets = live['et'], model['et'], own_spread(options.program, server.state, day, options.policy, model['et']), generated_et
     server.clean_up()
     return troubles, ets
 
@@ -282,6 +285,8 @@ def main():
             text += f' [{off - error:+.2f}, {off + error:+.2f}]'
         spread = statistics.mean(et[2] for et in ets)
         print(f'{text}; the simulator where each job comes up to {JITTER_S:g} s later: {spread:.2f} % on a day (standard deviation)')
+        generated = statistics.mean(et[3] for et in ets)
+        print(f'where every job comes at its time to the microsecond: simulator {generated:.4f}, {100 * (live / generated - 1):+.2f} %')
         if options.within and abs(off) > options.within:
             troubles.append(f'ET is {abs(off):.2f} % off, more than {options.within:g} %')
     for trouble in troubles:
