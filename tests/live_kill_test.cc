@@ -16,6 +16,7 @@ namespace smartmig {
 namespace {
 
 constexpr int kKills = 25;
+constexpr int kMostLeft = 300;  // Jobs: three GPUs are to be busy, not buried.
 constexpr const char* kPolicies[] = {"smartmig", "count/cedf", "greedy"};
 
 // Submits jobs under keys, and after a kill the one that was not answered again.
@@ -65,7 +66,9 @@ class Client {
   bool load(ControllerProcess& controller, double seconds) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (std::chrono::steady_clock::now() < end) {
-      if (!submit_one(controller)) return false;
+      const auto left = controller.ask("left");
+      if (!left) return false;
+      if (*parse_integer(*left) < kMostLeft && !submit_one(controller)) return false;
       if (random_.below(8) == 0 && !do_something(controller)) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(random_.below(12)));
     }

@@ -91,6 +91,8 @@ def work_through(operator):
     changes(operator, 'unfreeze', r'.*')
     changes(operator, 'cancel ' + job, f'job {job} is cancelled')
     comes_to('status ' + job, r'.*\nstate +cancelled.*')
+    says('explain ' + job, r'it is cancelled\ncancelled by .*')
+    says('explain 777', r'.*777 is not in the system.*', 2)
     says('cancel ' + job, r'.*', 1)
     says('doctor --state ' + operator.server.state, r'.*every row has its checksum.*')
 

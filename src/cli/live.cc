@@ -263,7 +263,8 @@ void add_live(CLI::App& app, Action& action) {
   rollback.command->add_option("GPU", rollback.options->what,
                                "One GPU; none: all of the last decision");
   const auto explain = verbs.add(
-      "explain", "Why a job waits or runs where it does, or a GPU is cut so", run_explain, false);
+      "explain", "Why a job waits or runs where it does or how it ended, or why a GPU is cut so",
+      run_explain, false);
   explain.command
       ->add_option("WHAT", explain.options->what, "A job's id, a GPU's UUID, or gpu:NUMBER")
       ->required();

@@ -191,4 +191,19 @@ std::vector<std::string> why_it_waits(const Model& model, JobIndex job) {
   return lines;
 }
 
+std::vector<std::string> how_it_ended(const JobRow& job) {
+  std::vector<std::string> lines;
+  lines.push_back(job.phase == JobPhase::kDone
+                      ? "it is done, " + punctuality(job.end_us, job.deadline_us)
+                      : fmt::format("it is {}", to_string(job.phase)));
+  if (!job.note.empty()) lines.push_back(job.note);
+  if (job.attempt == 0) {
+    lines.emplace_back("it never ran");
+  } else if (job.attempt > 1) {
+    lines.push_back(fmt::format("it was started {} times, and {} of work were lost", job.attempt,
+                                in_words(job.lost_us)));
+  }
+  return lines;
+}
+
 }  // namespace smartmig

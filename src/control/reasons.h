@@ -23,6 +23,8 @@ std::string why_started(const Model& model, const Round::Placed& placed);
 std::string why_changed(const Model& model, const Round& round, const Round::Target& target);
 // Why a queued job waits.
 std::vector<std::string> why_it_waits(const Model& model, JobIndex job);
+// What became of one that is over.
+std::vector<std::string> how_it_ended(const JobRow& job);
 
 // "3 min 20 s", "1 h 5 min", "2 d 3 h".
 std::string in_words(TimeUs time_us);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "control/reasons.h"
+
 namespace smartmig {
 
 template <class Body>
@@ -52,7 +54,12 @@ Answer<Outcome> ControllerBackend::command(const Command& command, const std::st
 }
 
 Answer<std::vector<std::string>> ControllerBackend::explain_job(JobNumber job) {
-  return controller_.explain_job(job);
+  auto lines = controller_.explain_job(job);
+  if (lines || lines.error().status != 404) return lines;
+  // It is over, or never was.
+  const auto row = this->job(job);
+  if (row && *row) return how_it_ended(**row);
+  return lines;
 }
 
 Answer<std::vector<std::string>> ControllerBackend::explain_gpu(const std::string& id) {

@@ -4,36 +4,12 @@
 
 #include <map>
 
-#include "base/shipped.h"
-#include "server/test_schema.h"
-#include "server/test_site.h"
+#include "server/test_openapi.h"
 
 namespace smartmig {
 namespace {
 
 using nlohmann::json;
-
-struct Operation {
-  std::string method;   // "GET"
-  std::string pattern;  // "/api/v1/jobs/{id}"
-  json description;
-};
-
-const json& document() {
-  static const json kDocument = json::parse(shipped_file("openapi.json"));
-  return kDocument;
-}
-
-std::vector<Operation> operations() {
-  std::vector<Operation> out;
-  for (const auto& [pattern, methods] : document().at("paths").items())
-    for (const auto& [method, description] : methods.items()) {
-      std::string upper = method;
-      for (char& c : upper) c = static_cast<char>(std::toupper(c));
-      out.push_back({upper, pattern, description});
-    }
-  return out;
-}
 
 // A path that exists in the fake backend.
 std::string path_of(const Operation& operation) {
@@ -58,30 +34,6 @@ std::string body_of(const Operation& operation) {
   const auto found = kBodies.find(operation.pattern);
   return found == kBodies.end() ? "{}" : found->second;
 }
-
-// The answer is one that the document has for this operation.
-void expect_documented(const Operation& operation, const Reply& reply) {
-  const SchemaCheck check(document());
-  const std::string status = std::to_string(reply.status);
-  const json& responses = operation.description.at("responses");
-  ASSERT_TRUE(responses.contains(status)) << reply.status << " " << reply.body;
-  const json& response = check.followed(responses.at(status));
-  const json headers = response.value("headers", json::object());
-  for (const auto& [name, unused] : headers.items())
-    EXPECT_TRUE(name == "Set-Cookie" || reply.header(name) != "") << name;
-  if (!response.contains("content")) {
-    EXPECT_EQ(reply.body, "");
-    return;
-  }
-  const std::string given = reply.header("Content-Type");
-  const std::string type = given.substr(0, given.find(';'));
-  ASSERT_TRUE(response.at("content").contains(type)) << type;
-  const json& content = response.at("content").at(type);
-  const json value = type == "application/json" ? reply.json() : json(reply.body);
-  EXPECT_EQ(check.check(content.at("schema"), value), "") << reply.body;
-}
-
-bool is_stream(const Operation& operation) { return operation.pattern == "/api/v1/events"; }
 
 TEST(OpenApi, NamesEveryRouteAndNoOther) {
   std::map<std::string, std::string> ours, theirs;
