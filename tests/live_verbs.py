@@ -4,11 +4,16 @@
     live_verbs.py PROGRAM
 
 A verb is followed by what it must print: a pattern for its whole output. Those that change something are rehearsed first. Then
-the controller as a service: stopped and started again while a job runs, beside a second one, with a journal that was changed."""
+the controller as a service: stopped and started again while a job runs, beside a second one, with a journal that was changed,
+with what `doctor` finds, with tokens that change."""
+import os
 import re
+import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 from live_server import Server
@@ -136,6 +141,67 @@ def serve_and_stop(program):
     return operator.wrong
 
 
+def find_what_is_wrong(program):
+    """`doctor` beside a controller that is not well, a line for each thing."""
+    server = Server(program, '--fleet', '2xA100-40GB', '--speed', '200', '--policy', 'none/edf')
+    operator = Operator(program, server)
+    doctor = 'doctor --state ' + server.state
+    try:
+        operator.says(doctor, r'(good [^\n]+\n)*good [^\n]+')
+        os.chmod(server.state, 0o755)
+        operator.says(doctor, r'BAD  state folder [^\n]+chmod 700[^\n]+\n(good [^\n]+\n?)+', 1)
+        os.chmod(server.state, 0o700)
+        operator.says('freeze', r'.*')
+        operator.comes_to('status', r'.*, frozen\n.*')
+        operator.says(doctor, r'(good [^\n]+\n)+BAD  decisions +frozen: `smartmig unfreeze`[^\n]+', 1)
+        operator.says('unfreeze', r'.*')
+        server.tell_fleet({'op': 'lose', 'gpu': 1})
+        operator.comes_to('status', r'.*\n +1  lost .*')
+        operator.says(doctor, r'(good [^\n]+\n)+BAD  GPU GPU-\S+ +[^\n]+lost[^\n]*', 1)
+        copy = server.state + '/damaged'
+        os.mkdir(copy, 0o700)
+        operator.run('backup', server.state, copy + '/journal.db')
+        with sqlite3.connect(copy + '/journal.db') as journal:
+            journal.execute('UPDATE settings SET value = value || 1')
+        journal.close()
+        operator.says('doctor --state ' + copy, r'.*\nBAD  journal +[^\n]+checksum[^\n]*\nBAD  simulated fleet .*', 1)
+        operator.says('doctor --state ' + copy + '/none', r'BAD  state folder +\S+ is not there: .*', 1)
+    finally:
+        server.end()
+        server.clean_up()
+    operator.says('doctor', r'BAD  controller +[^\n]+', 1)
+    return operator.wrong
+
+
+def take_in_tokens(program):
+    """A changed token file counts from SIGHUP on, and not before."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = {}
+        for name in ('all', 'old', 'new'):
+            files[name] = f'{folder}/{name}'
+            with open(os.open(files[name], os.O_CREAT | os.O_WRONLY, 0o600), 'w') as file:
+                file.write(f"op operate {'new' if name == 'new' else 'old'}-token-0123456789\n")
+        server = Server(program, '--fleet', '1xA100-40GB', '--policy', 'none/edf', '--token-file', files['all'])
+        operator = Operator(program, server)
+        try:
+            operator.says('status', r'smartmig: \S+ asks for a token: .*--token-file', 1)
+            operator.says('status --token-file ' + files['old'], r'1xA100-40GB .*')
+            shutil.copyfile(files['new'], files['all'])
+            operator.says('status --token-file ' + files['old'], r'1xA100-40GB .*')
+            server.process.send_signal(signal.SIGHUP)
+            operator.comes_to('status --token-file ' + files['new'], r'1xA100-40GB .*')
+            operator.says('status --token-file ' + files['old'], r'smartmig: \S+/old: the token is none of .*', 1)
+            os.chmod(files['all'], 0o644)
+            shutil.copyfile(files['old'], files['all'])
+            server.process.send_signal(signal.SIGHUP)
+            time.sleep(0.2)
+            operator.says('status --token-file ' + files['new'], r'1xA100-40GB .*')
+        finally:
+            server.end()
+            server.clean_up()
+    return operator.wrong
+
+
 def main():
     program = sys.argv[1]
     server = Server(program, '--fleet', '2xA100-40GB', '--speed', '200', '--policy', 'count/cedf')
@@ -152,7 +218,7 @@ def main():
     finally:
         server.end()
         server.clean_up()
-    wrong = operator.wrong + serve_and_stop(program)
+    wrong = operator.wrong + serve_and_stop(program) + find_what_is_wrong(program) + take_in_tokens(program)
     print('\n'.join(wrong) or 'every verb does what it says')
     return 1 if wrong else 0
 

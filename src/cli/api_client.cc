@@ -119,6 +119,13 @@ ApiResult<ApiAnswer> ApiClient::ask(const std::string& method, const std::string
   long status = 0;
   curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);
   answer.status = static_cast<int>(status);
+  if (status == 401)
+    return tl::unexpected(ApiError{
+        options_.token_file.empty()
+            ? fmt::format("{} asks for a token: name a file with it by --token-file",
+                          options_.server)
+            : fmt::format("{}: the token is none of {}", options_.token_file, options_.server),
+        answer.status});
   if (status >= 400) return tl::unexpected(ApiError{what_it_said(answer), answer.status});
   return answer;
 }

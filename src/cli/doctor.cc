@@ -77,6 +77,10 @@ void look_at_server(const ApiOptions& api, std::vector<Finding>& findings) {
     findings.push_back({"fleet", false, fleet.error().message});
     return;
   }
+  if (fleet->value("frozen", false))
+    findings.push_back({"decisions", false,
+                        "frozen: `smartmig unfreeze`, or `smartmig recover` where a damaged "
+                        "journal was put aside"});
   for (const auto& gpu : fleet->value("gpus", nlohmann::json::array())) {
     const std::string trouble = gpu.value("trouble", "");
     if (!trouble.empty()) findings.push_back({"GPU " + gpu.value("uuid", ""), false, trouble});
