@@ -275,10 +275,30 @@ TEST_F(LiveOdd, AJobThatWillNotStopKeepsItsSliceAndIsNotStartedElsewhere) {
   const std::string gpu = where().substr(0, 1);
   ASSERT_TRUE(tell(Command::Kind::kDrain, gpu).has_value());
   EXPECT_TRUE(wait_until([&] { return where() == gpu + " fenced"; })) << where();
+  restart();
+  EXPECT_TRUE(wait_until([&] { return where() == gpu + " fenced"; })) << where();
   EXPECT_EQ(row(job).attempt, 1);
   ASSERT_TRUE(controller_->cancel(job, "test", "").has_value());
   EXPECT_TRUE(comes_to(job, JobPhase::kCancelled));
   EXPECT_EQ(wrong_runs(rig_), "");
+}
+
+TEST_F(LiveOdd, AFleetThatCannotBeReadStopsTheStartAndNothingElse) {
+  start();
+  const JobNumber job = submit(job_of(500, 6000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  controller_.reset();
+  for (const char* fault : {"\"code\":\"no-permission\"", "\"hang\":true"}) {
+    rig_.tell_fleet(fmt::format("\"op\":\"inject\",\"call\":\"read\",\"times\":1000,{}", fault));
+    const auto started = rig_.start_controller(options_);
+    ASSERT_FALSE(started.has_value()) << fault;
+    EXPECT_TRUE(started.error().message.starts_with("the fleet cannot be read: "))
+        << started.error().message;
+    rig_.tell_fleet("\"op\":\"clear\"");
+  }
+  start();
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(row(job).attempt, 1);
 }
 
 // Nothing else happens that policies are asked at.
