@@ -101,6 +101,16 @@ class LiveOdd : public testing::Test {
     }
     return -1;
   }
+  void damage_journal() {
+    std::fstream file(rig_.state_dir() + "/journal.db",
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(0, std::ios::end);
+    const auto size = static_cast<long>(file.tellp());
+    for (long at = 5000; at < size; at += 997) {
+      file.seekp(at);
+      file.put('\x5a');
+    }
+  }
   static JobRequest saving_job() {
     JobRequest request = job_of(5000, 60000);
     request.profile = "bert-training";
@@ -166,16 +176,7 @@ TEST_F(LiveOdd, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
   ASSERT_TRUE(runs());
   const std::string other = std::to_string(1 - gpu_of(run));
   controller_.reset();
-  {
-    std::fstream file(rig_.state_dir() + "/journal.db",
-                      std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(0, std::ios::end);
-    const auto size = static_cast<long>(file.tellp());
-    for (long at = 5000; at < size; at += 997) {
-      file.seekp(at);
-      file.put('\x5a');
-    }
-  }
+  damage_journal();
   start();
   FleetView seen = *controller_->look();
   EXPECT_FALSE(seen.recovered);
@@ -217,6 +218,26 @@ TEST_F(LiveOdd, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
     (void)tell(Command::Kind::kAdopt, "1");
     return difference(*controller_->look(), rig_.readings()).empty();
   }));
+}
+
+TEST_F(LiveOdd, ADamagedJournalIsKnownOfThoughTheStartThatFoundItWentNoFurther) {
+  start();
+  const JobNumber job = submit(job_of(3000, 9000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  controller_.reset();
+  damage_journal();
+  rig_.tell_fleet("\"op\":\"inject\",\"call\":\"read\",\"times\":1000,\"code\":\"timeout\"");
+  EXPECT_FALSE(rig_.start_controller(options_).has_value());
+  rig_.tell_fleet("\"op\":\"clear\"");
+  for (int i = 0; i < 2; ++i) {
+    start();
+    EXPECT_FALSE(controller_->summary().recovered);
+    EXPECT_TRUE(controller_->summary().frozen);
+    EXPECT_EQ(controller_->cancel(job, "test", "").error().status, 404) << "it is not over";
+    EXPECT_GE(gpu_of(fmt::format("{}.1", job)), 0);
+    controller_.reset();
+  }
+  EXPECT_FALSE(std::filesystem::exists(rig_.state_dir() + "/damaged-2"));
 }
 
 // A name that a controller has used whose journal is lost.
@@ -400,6 +421,7 @@ TEST_F(LiveOdd, ASaveThatTheNextControllerHearsOfAfterTheSliceIsGoneCounts) {
   EXPECT_EQ(row(job).left, 1);
   restart();
   EXPECT_LT(row(job).left, 1);
+  EXPECT_EQ(row(job).lost_us, 0);
   EXPECT_EQ(row(job).note, "its slice vanished after it had saved");
 }
 
@@ -480,6 +502,42 @@ TEST_F(LiveOdd, NumbersThatAnOlderCopyOfTheJournalDoesNotKnowAreNotGivenAgain) {
   }
 }
 
+// The job is queued in the copy, and runs.
+TEST_F(LiveOdd, ARunThatAnOlderCopyOfTheJournalDoesNotKnowIsStoppedOnceItCanBe) {
+  start();
+  ASSERT_TRUE(wait_until([&] {
+    return controller_->gpu("0")->layout == "7" && controller_->gpu("1")->layout == "3-3";
+  }));
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  const JobNumber job = submit(job_of(2e4, 1e6));
+  const std::string run = fmt::format("{}.1", job);
+  controller_.reset();
+  const std::string copy = rig_.state_dir() + "-copy";
+  std::filesystem::copy(rig_.state_dir(), copy, std::filesystem::copy_options::recursive);
+  start();
+  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  const std::string gpu = std::to_string(gpu_of(run));
+  controller_.reset();
+  std::filesystem::remove_all(rig_.state_dir());
+  std::filesystem::rename(copy, rig_.state_dir());
+  rig_.tell_fleet("\"op\":\"inject\",\"call\":\"kill\",\"times\":1000,\"code\":\"timeout\"");
+  for (int i = 0; i < 2; ++i) {
+    start();
+    EXPECT_TRUE(wait_until([&] {
+      return controller_->gpu(gpu)->trouble.find(run + ", which nobody waits for, cannot be") !=
+             std::string::npos;
+    })) << controller_->gpu(gpu)->trouble;
+    controller_.reset();
+  }
+  start();
+  rig_.tell_fleet("\"op\":\"clear\"");
+  EXPECT_TRUE(wait_until([&] { return gpu_of(run) < 0 && controller_->gpu(gpu)->state == "up"; }))
+      << controller_->gpu(gpu)->trouble;
+  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+  EXPECT_TRUE(comes_to(job, JobPhase::kRunning));
+}
+
 // As after a host that lost power: the journal is synced, the simulated fleet's state is not.
 TEST_F(LiveOdd, AFleetThatHasForgottenItsLastEventsIsHeardAgain) {
   start();
@@ -540,6 +598,16 @@ TEST_F(LiveOdd, CancelWorksInEveryPhaseAndMaxRuntimeEndsARun) {
   EXPECT_TRUE(comes_to(bounded, JobPhase::kFailed));
   EXPECT_EQ(row(bounded).note, "it ran past its max_runtime_s");
   EXPECT_EQ(wrong_runs(rig_), "");
+}
+
+// Six minutes of the fleet, in most of which nothing runs.
+TEST_F(LiveOdd, AStartThatTakesLongerThanAJobMayRunIsNoRun) {
+  start();
+  ASSERT_TRUE(tell(Command::Kind::kCordon, "1").has_value());
+  rig_.tell_fleet("\"op\":\"inject\",\"call\":\"start\",\"delay_s\":0.7");
+  JobRequest request = job_of(250, 9000);
+  request.max_runtime_s = 300;
+  EXPECT_TRUE(comes_to(submit(request), JobPhase::kDone));
 }
 
 // Its save is over long before its progress would have begun.
@@ -765,6 +833,65 @@ TEST_F(LiveOdd, AWayBackThatFailedIsOwedOverManyRestarts) {
     return intents && std::none_of(intents->begin(), intents->end(),
                                    [](const IntentRow& row) { return row.closed_us < 0; });
   }));
+}
+
+TEST_F(LiveOdd, ASliceOfOthersStaysTheirsWhereAWayBackFailedBeforeARestart) {
+  const Board& board = **BoardTable::shipped().find("A100-40GB");
+  const SlotSet small = *parse_layout(board, "4-2-1") & ~*parse_layout(board, "4-2");
+  const int slot = std::countr_zero(small);
+  rig_.tell_fleet(fmt::format("\"op\":\"foreign-create\",\"gpu\":0,\"slot\":{}", slot));
+  const std::string theirs = rig_.readings()[0].slices.at(0).uuid;
+  start();
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  Command command;
+  command.kind = Command::Kind::kApply;
+  command.layouts = {{"0", "2-2-2-1"}};
+  ASSERT_TRUE(controller_->command(command, "test").has_value());
+  ASSERT_TRUE(wait_until([&] { return controller_->gpu("0")->layout == "2-2-2-1"; }));
+  rig_.tell_fleet(
+      "\"op\":\"inject\",\"gpu\":0,\"call\":\"create\",\"times\":0,\"code\":\"no-permission\"");
+  command.layouts = {{"0", "4-2-1"}};
+  ASSERT_TRUE(controller_->command(command, "test").has_value());
+  ASSERT_TRUE(wait_until([&] {
+    return controller_->gpu("0")->trouble.find("the way back failed too") != std::string::npos;
+  })) << controller_->gpu("0")->trouble;
+  const auto is_foreign = [&] {
+    const GpuView gpu = *controller_->gpu("0");
+    for (const SliceView& slice : gpu.slices) {
+      if (slice.uuid == theirs) return slice.state == "foreign";
+    }
+    return false;
+  };
+  EXPECT_TRUE(is_foreign());
+  restart();
+  EXPECT_TRUE(is_foreign());
+  rig_.tell_fleet("\"op\":\"clear\"");
+  ASSERT_TRUE(tell(Command::Kind::kUncordon, "0").has_value());
+  EXPECT_TRUE(wait_until([&] {
+    return controller_->gpu("0")->layout == "2-2-2-1" && controller_->gpu("0")->state == "up";
+  })) << controller_->gpu("0")->layout;
+  EXPECT_TRUE(is_foreign());
+}
+
+// What a policy wanted is not tried again where an operator has closed the GPU, or stopped it all.
+TEST_F(LiveOdd, ACordonAndAFreezeEndFurtherTriesOfAChange) {
+  for (const bool freezes : {false, true}) {
+    SCOPED_TRACE(freezes ? "freeze" : "cordon");
+    rig_.tell_fleet(
+        "\"op\":\"inject\",\"gpu\":1,\"call\":\"create\",\"times\":0,\"code\":\"no-permission\"");
+    if (controller_ == nullptr) start();
+    (void)submit(job_of(1e5, 1e6));  // Somebody gains by a change.
+    ASSERT_TRUE(wait_until([&] { return controller_->counters().rollbacks >= 2; }));
+    ASSERT_TRUE((freezes ? tell(Command::Kind::kFreeze) : tell(Command::Kind::kCordon, "1")));
+    rig_.tell_fleet("\"op\":\"clear\"");
+    EXPECT_TRUE(wait_until([&] { return controller_->gpu("1")->trouble.empty(); }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    EXPECT_TRUE(rig_.readings()[1].slices.empty());
+    if (freezes) continue;
+    ASSERT_TRUE(tell(Command::Kind::kUncordon, "1").has_value());
+    EXPECT_TRUE(wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }));
+    rig_.tell_fleet("\"op\":\"reboot\",\"gpu\":1");
+  }
 }
 
 // From two slices to four, one of which takes long enough to do something meanwhile.

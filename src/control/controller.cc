@@ -369,11 +369,13 @@ void Controller::Impl::watch(JobBook& book, TimeUs now) {
   if (book.save_due_us >= 0 && !book.will_not_stop &&
       now > book.save_due_us + to_us(options.stop_grace_s)) {
     book.will_not_stop = true;
-    book.row.note = "it was told to stop and has not: its slice is fenced";
+    // Else it says why it is killed.
+    if (!book.row.cancelled) book.row.note = "it was told to stop and has not: its slice is fenced";
     rows.emplace_back(book.row);
     changed(book);
   }
-  if (book.max_runtime_us && !book.row.cancelled && book.ran_us(now) > *book.max_runtime_us) {
+  if (book.max_runtime_us && book.row.phase != JobPhase::kStarting && !book.row.cancelled &&
+      book.ran_us(now) > *book.max_runtime_us) {
     book.row.cancelled = true;
     book.row.note = kOverran;
     rows.emplace_back(book.row);

@@ -13,8 +13,10 @@ namespace smartmig {
 namespace {
 
 constexpr const char* kComparedPolicy = "none/edf";
-constexpr const char* kFirstJob =
-    "least job";  // The setting: those before it are of a lost journal.
+// Settings.
+constexpr const char* kFleet = "fleet";         // Whose journal it is.
+constexpr const char* kFirstJob = "least job";  // Those before it are of a journal that was lost.
+constexpr const char* kNextJob = "next job";    // The least that the next one may have.
 
 std::string fleet_spec(const std::vector<std::string>& boards) {
   std::string text;
@@ -27,13 +29,20 @@ std::string fleet_spec(const std::vector<std::string>& boards) {
   return text;
 }
 
-// Slots that the step under way may have filled: that of "create 5", any of the two layouts where
-// it was on its way between them.
+// On its way between two layouts, by controller_repair.cc.
+bool was_moving(const IntentRow& intent) {
+  return intent.step.starts_with("undo") || intent.step.starts_with("retry");
+}
+
+// Slots that the step under way may have filled: those named in "create 5", "undo 0 4", "retry 2".
 SlotSet slots_being_made(const IntentRow& intent) {
-  if (intent.step == "undo" || intent.step == "retry") return intent.base | intent.target;
-  if (!intent.step.starts_with("create ")) return 0;
-  const auto slot = parse_integer(intent.step.substr(7));
-  return slot && *slot >= 0 && *slot < 64 ? SlotSet{1} << *slot : 0;
+  SlotSet slots = 0;
+  if (intent.step.starts_with("destroy")) return slots;
+  for (const std::string_view word : split(intent.step, ' ')) {
+    if (const auto slot = parse_integer(word); slot && *slot >= 0 && *slot < 64)
+      slots |= SlotSet{1} << *slot;
+  }
+  return slots;
 }
 
 }  // namespace
@@ -44,18 +53,24 @@ Result<void> Controller::Impl::open_journal() {
     const auto aside = Journal::set_aside(options.state_dir);
     if (!aside) return pass_on(aside);
     damaged_journal = *aside;
-    notice("fleet",
-           fmt::format(R"({{"trouble":"the journal was damaged; it is kept in {}"}})", *aside));
     damage = opened.error().message;
     opened = Journal::open(options.state_dir);
-    if (opened) {
-      // Nothing is known of what is owed: an operator looks before anything is touched.
-      rows.emplace_back(std::pair<std::string, std::string>("recovered", "no"));
-      rows.emplace_back(std::pair<std::string, std::string>("frozen", "yes"));
-    }
   }
   if (!opened) return fail("{}", opened.error().message);
   journal.emplace(std::move(*opened));
+  if (damage.empty() && journal->setting(kFleet).empty()) {
+    // Nothing was written yet: a start that put a damaged journal aside may have gone no further.
+    damaged_journal = Journal::last_set_aside(options.state_dir);
+    if (!damaged_journal.empty()) damage = "as a start that went no further had found";
+  }
+  if (!damage.empty()) {
+    notice("fleet", fmt::format(R"({{"trouble":"the journal was damaged; it is kept in {}"}})",
+                                damaged_journal));
+    // Nothing is known of what is owed: an operator looks before anything is touched. Written
+    // together with the fleet's name.
+    rows.emplace_back(std::pair<std::string, std::string>("recovered", "no"));
+    rows.emplace_back(std::pair<std::string, std::string>("frozen", "yes"));
+  }
   recovered = damage.empty() && journal->setting("recovered") != "no";
   return {};
 }
@@ -70,11 +85,11 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   if (!described) return fail("the fleet cannot be had: {}", described.error().message);
   at("claimed");
   fleet = std::move(*described);
-  const std::string known_fleet = journal->setting("fleet");
+  const std::string known_fleet = journal->setting(kFleet);
   if (!known_fleet.empty() && known_fleet != fleet.fleet_id)
     return fail("{}: this state belongs to fleet {}, the driver has fleet {}", options.state_dir,
                 known_fleet, fleet.fleet_id);
-  rows.emplace_back(std::pair<std::string, std::string>("fleet", fleet.fleet_id));
+  rows.emplace_back(std::pair<std::string, std::string>(kFleet, fleet.fleet_id));
   options.setup.fleet = fleet_spec(fleet.boards);
   boot_us = fleet.clock.at(monotonic_ns());
 
@@ -126,15 +141,10 @@ void Controller::Impl::take_up() {
   for (const auto& [gpu, at_us] : changed_us) {
     if (gpu < gpus.size()) order_read(gpu);
   }
-  for (const auto& [gpu, run] : strays) {
-    calls.emplace_back(gpu, [driver = driver, gpu = gpu, run = run, at = boot_us] {
-      CallDone done;
-      done.kind = CallDone::Kind::kStop;
-      done.gpu = gpu;
-      done.outcome = stop_run(*driver, gpu, run, false, at);
-      return done;
-    });
-    order_read(gpu);  // Its slice is free then.
+  for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) {
+    if (gpus[gpu].strays.empty()) continue;
+    order_strays_killed(gpu);
+    order_read(gpu);  // Their slices are free then.
   }
 }
 
@@ -184,11 +194,10 @@ Result<void> Controller::Impl::catch_up() {
   }
 }
 
-// Numbers of jobs that no journal has given out before; returns the first.
-std::int64_t Controller::Impl::begin_numbers_anew() {
+// Numbers of jobs that no journal has given out before.
+void Controller::Impl::begin_numbers_anew() {
   next_job = std::max(next_job, std::int64_t{std::time(nullptr)});
-  rows.emplace_back(std::pair<std::string, std::string>(kFirstJob, std::to_string(next_job)));
-  return next_job;
+  rows.emplace_back(std::pair<std::string, std::string>(kNextJob, std::to_string(next_job)));
 }
 
 Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings) {
@@ -197,8 +206,12 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
   next_job = loaded->next_job;
   // Runs of a journal that was lost may still be known to the fleet: none of their numbers again.
   first_job = parse_integer(journal->setting(kFirstJob)).value_or(1);
-  next_job = std::max(next_job, first_job);
-  if (!damage.empty()) first_job = begin_numbers_anew();
+  next_job = std::max({next_job, first_job, parse_integer(journal->setting(kNextJob)).value_or(1)});
+  if (!damage.empty()) {
+    begin_numbers_anew();
+    first_job = next_job;
+    rows.emplace_back(std::pair<std::string, std::string>(kFirstJob, std::to_string(first_job)));
+  }
   next_intent = loaded->next_intent;
   next_event = loaded->next_event;
   next_audit = loaded->next_audit;
@@ -234,6 +247,7 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
     JobBook book;
     if (request->max_runtime_s) book.max_runtime_us = to_us(*request->max_runtime_s);
     book.row = std::move(row);
+    if (book.row.attempt == 1) book.last_loss_us = book.row.lost_us;
     if (!book.row.key.empty()) keys[book.row.owner + '\0' + book.row.key] = book.row.number;
     jobs.emplace(book.row.number, std::move(book));
   }
@@ -335,8 +349,7 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
     stand.present = stand.target = present;
     stand.fresh = stand.fresh && present == 0 && !gpu.intent;
     if (gpu.intent) {
-      const bool back = gpu.intent->step == "undo" || gpu.intent->step == "retry";
-      const SlotSet wanted = back ? gpu.intent->base : gpu.intent->target;
+      const SlotSet wanted = was_moving(*gpu.intent) ? gpu.intent->base : gpu.intent->target;
       if ((stand.foreign & ~wanted) == 0) stand.target = wanted;
       gpu.intent->step.clear();
       if (stand.target == present) {
@@ -379,7 +392,7 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
         // A run of ours that nobody waits for: it ended in our books, or was never begun there. One
         // of a journal that was lost goes on: nobody knows what it is worth.
         snapshot.gpus[index].foreign |= SlotSet{1} << slice.slot;
-        if (number_of_run(slice.run) >= first_job) strays.emplace_back(index, slice.run);
+        if (number_of_run(slice.run) >= first_job) gpus[index].strays.insert(slice.run);
         if (number_of_run(slice.run) >= next_job) begin_numbers_anew();  // An older copy's journal.
         continue;
       }

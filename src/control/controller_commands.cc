@@ -90,6 +90,7 @@ Answer<void> Controller::Impl::set_layout(GpuIndex index, SlotSet wanted, bool d
   lines.push_back(fmt::format("{} goes from {} to {}", fleet.gpus[index],
                               layout_name(board, state.target), layout_name(board, target)));
   if (dry_run) return {};
+  gpus[index].changed_by_operator = true;
   gpus[index].row.last_good = state.target;
   rows.emplace_back(gpus[index].row);
   Event event;
@@ -279,7 +280,7 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
   if (!dry) {
     audit(who, in_words(command));
     if (auto written = flush({}); !written)
-      return tl::unexpected(refuse(503, written.error().message));
+      return tl::unexpected(refuse(503, kept_for_later(written.error().message)));
     notice("fleet", fmt::format(R"({{"command":"{}"}})", name_of(command.kind)));
   }
   return outcome;

@@ -38,6 +38,7 @@ struct CallDone {
   bool create = false;
   JobNumber job = 0;
   int attempt = 0;
+  std::string stray;  // Of a stop that is no job's: the run.
   std::string slice;  // Of a start.
   StepOutcome outcome;
   std::vector<std::string> never_began;  // Of a read: runs whose start was unclear.
@@ -91,16 +92,18 @@ struct GpuBook {
   KnownSlices slices;
   std::set<std::string> ours;  // UUIDs of slices we made or adopted.
   std::optional<IntentRow> intent;
-  std::string undo_reason;        // Why the intent's change is being undone; empty: it is not.
-  std::optional<SlotSet> wanted;  // What the change that failed was for: a retry goes there.
+  std::string undo_reason;           // Why the intent's change is being undone; empty: it is not.
+  std::optional<SlotSet> wanted;     // What the change that failed was for: a retry goes there.
+  bool changed_by_operator = false;  // The last change of its target was.
   bool read_ordered = false;
   bool read_again = false;  // Something has happened since that was ordered.
   bool look_again = false;  // A look came while a step was under way.
   bool moving = false;      // The way back, or another try, is ordered.
   bool hung = false;        // A call was given up and has not come back.
   bool lost = false;
-  bool adopts = false;  // Idle foreign slices become ours with the next look.
-  int names_used = 0;   // Starts in a row that were refused since a run of that name had been.
+  bool adopts = false;           // Idle foreign slices become ours with the next look.
+  std::set<std::string> strays;  // Runs that nobody waits for, to be killed.
+  int names_used = 0;  // Starts in a row that were refused since a run of that name had been.
   long changes = 0;
 };
 
@@ -117,7 +120,7 @@ struct Controller::Impl {
   Result<void> open_journal();
   Result<Snapshot> stand(const std::vector<GpuReading>& readings);
   void begin_counterfactual(const Snapshot& snapshot);
-  std::int64_t begin_numbers_anew();
+  void begin_numbers_anew();
   SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
   Result<void> catch_up();
   void take_up();
@@ -163,6 +166,7 @@ struct Controller::Impl {
   void adopt_idle(GpuIndex gpu, const GpuReading& reading);
   void order_read(GpuIndex gpu);
   void order_stop(JobBook& book, bool save, TimeUs at_us);
+  void order_strays_killed(GpuIndex gpu);
   Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner);
   void audit(const std::string& who, std::string what);
   void finish(JobBook& book, JobPhase phase, TimeUs at_us, const std::string& note);
@@ -229,10 +233,9 @@ struct Controller::Impl {
   TimeUs boot_us = 0;
   std::unordered_map<std::string, GpuIndex> gpu_by_uuid;
   std::shared_ptr<const Fleet> boards;
-  std::string damage;           // Of the journal that was found; empty: none.
-  std::string damaged_journal;  // Where it is kept.
-  std::int64_t first_job = 1;   // Of this journal; lower numbers are of one that was lost.
-  std::vector<std::pair<GpuIndex, std::string>> strays;  // Runs to be killed at the start.
+  std::string damage;               // Of the journal that was found; empty: none.
+  std::string damaged_journal;      // Where it is kept.
+  std::int64_t first_job = 1;       // Of this journal; lower numbers are of one that was lost.
   std::vector<GpuIndex> half_done;  // With a change under way, and closed by an operator.
   std::unordered_map<GpuIndex, TimeUs> changed_us;  // When the fleet last said so, before it.
 
@@ -309,6 +312,8 @@ T Controller::Impl::ask(std::function<T()> question) {
   return answer.get();
 }
 
+// What is answered where something is done, and cannot be journalled yet.
+std::string kept_for_later(const std::string& trouble);
 // "told to fail (in-use)"
 std::string said(const DriverError& error);
 // "123.4": the fourth run of job 123.

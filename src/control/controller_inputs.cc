@@ -23,6 +23,10 @@ CallDone failed_read(CallDone done, DriverError error) {
 
 }  // namespace
 
+std::string kept_for_later(const std::string& trouble) {
+  return trouble + "; it is done as soon as that can be written";
+}
+
 std::string said(const DriverError& error) {
   return fmt::format("{} ({})", error.message.empty() ? "no reason given" : error.message,
                      to_string(error.code));
@@ -131,6 +135,8 @@ void Controller::Impl::on_start(const CallDone& done) {
   if (done.outcome.kind == StepKind::kDone) {
     if (book.row.phase != JobPhase::kStarting) return;  // It was told to stop meanwhile.
     book.row.phase = JobPhase::kRunning;
+    // The order may have waited long for the journal, or for another call.
+    book.row.begin_us = std::max(book.row.begin_us, clock_us());
     rows.emplace_back(book.row);
     gpus[done.gpu].row.failures = 0;
     gpus[done.gpu].names_used = 0;
@@ -163,7 +169,13 @@ void Controller::Impl::on_start(const CallDone& done) {
 }
 
 void Controller::Impl::on_stop(const CallDone& done) {
-  if (done.outcome.kind != StepKind::kFailed) return;
+  if (done.outcome.kind != StepKind::kFailed) {
+    gpus[done.gpu].strays.erase(done.stray);
+    return;
+  }
+  if (!done.stray.empty())
+    return fence(done.gpu, fmt::format("run {}, which nobody waits for, cannot be stopped: {}",
+                                       done.stray, said(done.outcome.error)));
   const auto found = jobs.find(done.job);
   if (found == jobs.end() || found->second.row.attempt != done.attempt) return;
   found->second.stop_failed = true;
@@ -461,6 +473,19 @@ void Controller::Impl::order_stop(JobBook& book, bool save, TimeUs at_us) {
   });
 }
 
+void Controller::Impl::order_strays_killed(GpuIndex index) {
+  for (const std::string& run : gpus[index].strays) {
+    calls.emplace_back(index, [driver = driver, index, run, at_us = clock_us()] {
+      CallDone done;
+      done.kind = CallDone::Kind::kStop;
+      done.gpu = index;
+      done.stray = run;
+      done.outcome = stop_run(*driver, index, run, false, at_us);
+      return done;
+    });
+  }
+}
+
 void Controller::Impl::audit(const std::string& who, std::string what) {
   rows.emplace_back(AuditRow{next_audit++, clock_us(), std::time(nullptr), who, std::move(what)});
 }
@@ -469,7 +494,7 @@ Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
                                       const std::string& owner) {
   const auto found = jobs.find(job);
   if (found == jobs.end()) {
-    if (job > 0 && job < next_job)
+    if (job >= first_job && job < next_job)
       return tl::unexpected(Refusal{409, fmt::format("job {} is over", job), ""});
     return tl::unexpected(Refusal{404, fmt::format("there is no job {}", job), ""});
   }
@@ -493,7 +518,7 @@ Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
     order_stop(book, false, clock_us());
   }
   if (auto written = flush({}); !written)
-    return tl::unexpected(Refusal{503, written.error().message, ""});
+    return tl::unexpected(Refusal{503, kept_for_later(written.error().message), ""});
   return {};
 }
 

@@ -5,6 +5,7 @@
 // a pause that doubles, after which the change itself is tried again: only that tells whether the
 // fault is still there.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "control/controller_impl.h"
@@ -54,14 +55,17 @@ void Controller::Impl::order_move(GpuIndex index, CallDone::Kind kind) {
   GpuBook& gpu = gpus[index];
   SM_CHECK(gpu.intent.has_value());
   const bool retry = kind == CallDone::Kind::kRetry;
-  gpu.intent->step = retry ? "retry" : "undo";
-  rows.emplace_back(*gpu.intent);
   gpu.moving = true;
   OurSlices ours{gpu.ours, gpu.intent->base | gpu.intent->target};
   // A slot that somebody else had filled before is not one that we fill.
   for (const auto& [slot, uuid] : gpu.slices) {
     if (!gpu.ours.contains(uuid)) ours.fills &= ~(SlotSet{1} << slot);
   }
+  // With what it may fill: the next start is to know.
+  gpu.intent->step = retry ? "retry" : "undo";
+  for (SlotSet rest = ours.fills; rest; rest &= rest - 1)
+    gpu.intent->step += fmt::format(" {}", std::countr_zero(rest));
+  rows.emplace_back(*gpu.intent);
   calls.emplace_back(index, [driver = driver, index, kind, board = &boards->board(index),
                              goal = retry ? gpu.intent->target : gpu.intent->base,
                              ours = std::move(ours), at_us = clock_us()] {
@@ -117,9 +121,10 @@ void Controller::Impl::on_retry(const CallDone& done) {
   apply_openness(done.gpu);
 }
 
-// Whether nothing is owed to a job there: every start is known to have been one, and every one that
+// Whether nothing is owed to a job there: every start is known to have been one, and every run that
 // was to be told to stop was told.
 bool Controller::Impl::is_clear(GpuIndex index) const {
+  if (!gpus[index].strays.empty()) return false;
   const auto on_it = jobs_on(index);
   return std::none_of(on_it.begin(), on_it.end(), [this](JobNumber number) {
     const JobBook& book = jobs.at(number);
@@ -136,11 +141,15 @@ void Controller::Impl::try_again(GpuIndex index) {
     if (!book.stop_failed) continue;
     order_stop(book, !book.row.cancelled, clock_us());
   }
+  order_strays_killed(index);
   order_read(index);
   if (!gpu.undo_reason.empty()) return order_move(index, CallDone::Kind::kUndo);
   const GpuState& state = model->state().gpu(index);
   const bool cutting = state.operation_end_us != kNever;
-  if (gpu.wanted && !gpu.intent && !cutting && *gpu.wanted != state.present) {
+  // Where an operator has closed it, or stopped decisions, a policy's change is not begun anew.
+  const bool may_cut =
+      !gpu.row.cordoned && !gpu.row.draining && (gpu.changed_by_operator || !model->frozen());
+  if (gpu.wanted && may_cut && !gpu.intent && !cutting && *gpu.wanted != state.present) {
     open_intent(index, state.present, *gpu.wanted, clock_us());
     order_move(index, CallDone::Kind::kRetry);
   }
@@ -167,6 +176,7 @@ void Controller::Impl::fence(GpuIndex index, const std::string& why) {
 
 void Controller::Impl::lift_fence(GpuIndex index) {
   gpus[index].row.fence.clear();
+  gpus[index].wanted.reset();
   gpus[index].row.retry_us = -1;
   fenced.erase(index);
   rows.emplace_back(gpus[index].row);

@@ -45,20 +45,21 @@ void Controller::Impl::round(TimeUs now) {
     for (const auto& target : decided.targets) {
       last_changed.push_back(target.gpu);
       ++gpus[target.gpu].changes;
+      gpus[target.gpu].changed_by_operator = false;
       gpus[target.gpu].row.last_good = target.from;
       rows.emplace_back(gpus[target.gpu].row);
     }
   }
+  // Before the orders: another change of the same GPU may be among them.
+  for (const auto& closed : decided.closed) {
+    const GpuBook& gpu = gpus[closed.gpu];
+    // The intent of a change that failed stays open until the way back is over.
+    if (gpu.undo_reason.empty() && !gpu.moving)
+      close_intent(closed.gpu, closed.whole ? "done" : "done so far: jobs on it must end first");
+    changed(closed.gpu);
+  }
   for (const Order& next : decided.orders) order(next, decided.at_us);
   at("decided");
-  for (const GpuIndex gpu : decided.closed) {
-    const GpuState& state = model->state().gpu(gpu);
-    // The intent of a change that failed stays open until the way back is over.
-    if (gpus[gpu].undo_reason.empty() && !gpus[gpu].moving)
-      close_intent(
-          gpu, state.present == state.target ? "done" : "done so far: jobs on it must end first");
-    changed(gpu);
-  }
   close_taken_up();
   const bool acts = !calls.empty() || decided.decided();
   const bool written = !acts || flush({}).has_value();

@@ -155,6 +155,7 @@ class Journal {
   static tl::expected<Journal, OpenError> open(const std::string& dir);
   // Moves a damaged journal and what belongs to it aside, to DIR/damaged-N; answers where to.
   static Result<std::string> set_aside(const std::string& dir);
+  static std::string last_set_aside(const std::string& dir);  // Empty: none was.
 
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;

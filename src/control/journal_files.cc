@@ -19,6 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kAsideName = "damaged-";
+
 // Who has the lock, for the message.
 std::string holder(int fd) {
   std::array<char, 32> text{};
@@ -99,12 +101,22 @@ FolderLock::~FolderLock() {
   ::close(fd_);
 }
 
+std::string Journal::last_set_aside(const std::string& dir) {
+  std::string last;
+  std::error_code error;
+  for (int number = 1;; ++number) {
+    const fs::path folder = fs::path(dir) / fmt::format("{}{}", kAsideName, number);
+    if (!fs::is_directory(folder, error)) return last;
+    last = folder.string();
+  }
+}
+
 Result<std::string> Journal::set_aside(const std::string& dir) {
   const auto lock = FolderLock::take(dir);
   if (!lock) return pass_on(lock);
   fs::path target;
   for (int number = 1; target.empty(); ++number) {
-    const fs::path candidate = fs::path(dir) / fmt::format("damaged-{}", number);
+    const fs::path candidate = fs::path(dir) / fmt::format("{}{}", kAsideName, number);
     if (::mkdir(candidate.c_str(), 0700) == 0) {
       target = candidate;
     } else if (errno != EEXIST) {

@@ -310,7 +310,8 @@ bool Model::apply_to_job(const Event& event) {
       return true;
     case Event::Kind::kSaved:
       // Its slice may be gone; what it saved is not.
-      if (state.status == JobStatus::kReady && event.left < state.left) {
+      if ((state.status == JobStatus::kReady || state.status == JobStatus::kPending) &&
+          event.left < state.left) {
         state_.set_left(*job, std::max(event.left, 0.0));
         return true;
       }
@@ -641,7 +642,7 @@ void Model::settle() {
     if (state_.gpu(gpu).operation_end_us != kNever) continue;  // The rest comes after it.
     if (notes.change_open) {
       notes.change_open = false;
-      round_.closed.push_back(gpu);
+      round_.closed.push_back({gpu, state_.gpu(gpu).present == state_.gpu(gpu).target});
     }
     if (state_.gpu(gpu).present == state_.gpu(gpu).target) notes.ordered = false;
     while (const auto start = state_.next_awaiting(gpu)) start_awaiting(*start);

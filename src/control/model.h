@@ -51,8 +51,12 @@ struct Round {
   int withheld_no_gain = 0;  // Changes while no job was there to gain by them.
   int withheld_power = 0;    // Starts that the power cap did not allow.
 
-  std::vector<Order> orders;     // In the order they are to be carried out.
-  std::vector<GpuIndex> closed;  // Changes that are complete, or wait for a job to end.
+  std::vector<Order> orders;  // In the order they are to be carried out.
+  struct Closed {
+    GpuIndex gpu = 0;
+    bool whole = false;  // Else it waits for a job to end.
+  };
+  std::vector<Closed> closed;  // Changes that came to their end, for now.
 
   bool decided() const { return !stops.empty() || !targets.empty() || !starts.empty(); }
   void clear();

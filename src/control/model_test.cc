@@ -402,6 +402,16 @@ TEST(Model, WhatAJobHasSavedCountsAfterItsSliceIsGone) {
   EXPECT_EQ(on.model->state().job_state(*on.model->index_of(1)).left, 0.5);
   EXPECT_FALSE(on.tell(Event::Kind::kSaved, 1, 0.6)) << "it had saved more before";
   EXPECT_EQ(broken_invariant(on.model->state()), "");
+
+  OneGpu waits("greedy");
+  waits.begin.gpus[0].present = waits.begin.gpus[0].target = 0;
+  waits.begin.jobs = {{1, OneGpu::job(10), 0.75}};
+  waits.make();
+  ASSERT_EQ(waits.round(), "create");
+  ASSERT_FALSE(waits.model->state().awaiting().empty());
+  ASSERT_TRUE(waits.tell(Event::Kind::kSaved, 1, 0.5));
+  EXPECT_EQ(waits.model->state().job_state(*waits.model->index_of(1)).left, 0.5);
+  EXPECT_EQ(broken_invariant(waits.model->state()), "");
 }
 
 TEST(Model, ALoweredCapStartsNoJobThatWaitedForItsSlice) {

@@ -216,7 +216,7 @@ class State {
   void resume_operation(GpuIndex gpu, int slot, bool create, TimeUs end_us);
   // A run that began, or will end, at other times than was thought.
   void revise_run(SliceId slice, TimeUs begin_us, TimeUs end_us);
-  void set_left(JobIndex job, double left);  // Of a ready job.
+  void set_left(JobIndex job, double left);  // Of one that is ready, or waits for its slice.
 
  private:
   std::int64_t key_of(JobIndex job) const;

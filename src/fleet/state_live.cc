@@ -100,10 +100,11 @@ void State::revise_run(SliceId id, TimeUs begin_us, TimeUs end_us) {
 
 void State::set_left(JobIndex job, double left) {
   JobState& state = job_states_[job];
-  SM_CHECK(state.status == JobStatus::kReady);
-  dequeue(job);
+  const bool queued = state.status == JobStatus::kReady;
+  SM_CHECK(queued || (state.status == JobStatus::kPending && !everything_ready()));
+  if (queued) dequeue(job);
   state.left = left;
-  enqueue(job);
+  if (queued) enqueue(job);
 }
 
 void State::finish_operation(GpuIndex gpu) {
