@@ -374,7 +374,7 @@ void Controller::Impl::watch(JobBook& book, TimeUs now) {
     rows.emplace_back(book.row);
     changed(book);
   }
-  if (book.max_runtime_us && book.row.phase != JobPhase::kStarting && !book.row.cancelled &&
+  if (book.max_runtime_us && book.begun && !book.row.cancelled &&
       book.ran_us(now) > *book.max_runtime_us) {
     book.row.cancelled = true;
     book.row.note = kOverran;

@@ -61,7 +61,8 @@ Result<void> Controller::Impl::open_journal() {
   if (damage.empty() && journal->setting(kFleet).empty()) {
     // Nothing was written yet: a start that put a damaged journal aside may have gone no further.
     damaged_journal = Journal::last_set_aside(options.state_dir);
-    if (!damaged_journal.empty()) damage = "as a start that went no further had found";
+    if (!damaged_journal.empty())
+      damage = "the journal was damaged, as a start that went no further had found";
   }
   if (!damage.empty()) {
     notice("fleet", fmt::format(R"({{"trouble":"the journal was damaged; it is kept in {}"}})",
@@ -166,7 +167,7 @@ DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
 
 // Handles what the fleet said while nobody listened. After the look: a run that it did not show has
 // said so by now. Each part is journalled before more is asked for, which lets the fleet forget it.
-Result<void> Controller::Impl::catch_up() {
+Result<void> Controller::Impl::catch_up(const std::vector<GpuReading>& readings) {
   taken_event =
       static_cast<std::uint64_t>(parse_integer(journal->setting("fleet event")).value_or(0));
   // A fleet whose state was put back numbers its events from there again.
@@ -183,7 +184,7 @@ Result<void> Controller::Impl::catch_up() {
     const std::uint64_t missing_to =
         events->empty() ? fleet.last_event : events->front().number - 1;
     if (missing_to > taken_event) {
-      begin_numbers_anew();
+      begin_numbers_anew(readings);
       taken_event = missing_to;
     }
     if (events->empty()) return {};
@@ -194,9 +195,14 @@ Result<void> Controller::Impl::catch_up() {
   }
 }
 
-// Numbers of jobs that no journal has given out before.
-void Controller::Impl::begin_numbers_anew() {
+// Numbers of jobs that no journal has given out before, as far as can be known: higher than that of
+// any run that is there, and than the clock, which grows faster than the numbers of most.
+void Controller::Impl::begin_numbers_anew(const std::vector<GpuReading>& readings) {
   next_job = std::max(next_job, std::int64_t{std::time(nullptr)});
+  for (const GpuReading& gpu : readings) {
+    for (const SliceReading& slice : gpu.slices)
+      next_job = std::max(next_job, number_of_run(slice.run) + 1);
+  }
   rows.emplace_back(std::pair<std::string, std::string>(kNextJob, std::to_string(next_job)));
 }
 
@@ -208,7 +214,7 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
   first_job = parse_integer(journal->setting(kFirstJob)).value_or(1);
   next_job = std::max({next_job, first_job, parse_integer(journal->setting(kNextJob)).value_or(1)});
   if (!damage.empty()) {
-    begin_numbers_anew();
+    begin_numbers_anew(readings);
     first_job = next_job;
     rows.emplace_back(std::pair<std::string, std::string>(kFirstJob, std::to_string(first_job)));
   }
@@ -251,7 +257,7 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
     if (!book.row.key.empty()) keys[book.row.owner + '\0' + book.row.key] = book.row.number;
     jobs.emplace(book.row.number, std::move(book));
   }
-  if (auto caught_up = catch_up(); !caught_up) return pass_on(caught_up);
+  if (auto caught_up = catch_up(readings); !caught_up) return pass_on(caught_up);
   for (const SliceRow& row : loaded->slices) {
     const auto found = gpu_by_uuid.find(row.gpu);
     if (found != gpu_by_uuid.end()) gpus[found->second].ours.insert(row.uuid);
@@ -393,7 +399,8 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
         // of a journal that was lost goes on: nobody knows what it is worth.
         snapshot.gpus[index].foreign |= SlotSet{1} << slice.slot;
         if (number_of_run(slice.run) >= first_job) gpus[index].strays.insert(slice.run);
-        if (number_of_run(slice.run) >= next_job) begin_numbers_anew();  // An older copy's journal.
+        if (number_of_run(slice.run) >= next_job)
+          begin_numbers_anew(readings);  // An older copy's journal.
         continue;
       }
       found.insert(book->row.number);
@@ -402,6 +409,7 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       const bool saving = slice.phase == RunPhase::kSaving;
       book->row.phase = saving ? JobPhase::kSaving : JobPhase::kRunning;
       book->row.begin_us = slice.begin_us;
+      book->begun = true;
       if (saving) book->save_due_us = boot_us;
       rows.emplace_back(book->row);
       const TimeUs end_us = slice.begin_us + State::whole_us(book->row.left * full);

@@ -76,6 +76,7 @@ struct JobBook {
   std::optional<TimeUs> max_runtime_us;
   TimeUs save_due_us = -1;   // When a save under way should be over.
   TimeUs last_loss_us = 0;   // Of its last run.
+  bool begun = false;        // Its run is known to have.
   bool unclear = false;      // Nobody can tell whether its run was begun.
   bool stop_failed = false;  // It was told to stop or killed, and the call failed.
   bool will_not_stop = false;
@@ -120,9 +121,9 @@ struct Controller::Impl {
   Result<void> open_journal();
   Result<Snapshot> stand(const std::vector<GpuReading>& readings);
   void begin_counterfactual(const Snapshot& snapshot);
-  void begin_numbers_anew();
+  void begin_numbers_anew(const std::vector<GpuReading>& readings);
   SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
-  Result<void> catch_up();
+  Result<void> catch_up(const std::vector<GpuReading>& readings);
   void take_up();
   void settle_ended_runs(const std::vector<FleetEvent>& events);
   void settle_slices(const std::vector<GpuReading>& readings, Snapshot& snapshot);

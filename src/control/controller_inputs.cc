@@ -133,10 +133,11 @@ void Controller::Impl::on_start(const CallDone& done) {
   JobBook& book = found->second;
   if (book.row.phase == JobPhase::kQueued) return;
   if (done.outcome.kind == StepKind::kDone) {
-    if (book.row.phase != JobPhase::kStarting) return;  // It was told to stop meanwhile.
-    book.row.phase = JobPhase::kRunning;
     // The order may have waited long for the journal, or for another call.
     book.row.begin_us = std::max(book.row.begin_us, clock_us());
+    book.begun = true;
+    if (book.row.phase != JobPhase::kStarting) return;  // It was told to stop meanwhile.
+    book.row.phase = JobPhase::kRunning;
     rows.emplace_back(book.row);
     gpus[done.gpu].row.failures = 0;
     gpus[done.gpu].names_used = 0;
@@ -196,6 +197,8 @@ void Controller::Impl::on_read(const CallDone& done) {
     JobBook* book = book_of(slice.run);
     if (book == nullptr || !book->unclear) continue;
     book->unclear = false;
+    book->begun = true;
+    book->row.begin_us = std::max(book->row.begin_us, slice.begin_us);
     if (book->row.phase == JobPhase::kStarting) book->row.phase = JobPhase::kRunning;
     rows.emplace_back(book->row);
     changed(*book);
@@ -270,8 +273,9 @@ void Controller::Impl::saved_before_it_vanished(JobBook& book, double left) {
   rows.emplace_back(book.row);
   {
     const std::lock_guard lock(seen_mutex);
-    counted.lost_runs -= book.last_loss_us > 0;
-    counted.lost_s -= to_s(book.last_loss_us);
+    // An earlier controller may have counted it.
+    counted.lost_runs -= book.last_loss_us > 0 && counted.lost_runs > 0;
+    counted.lost_s = std::max(0.0, counted.lost_s - to_s(book.last_loss_us));
   }
   book.last_loss_us = 0;
   changed(book);

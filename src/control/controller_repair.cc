@@ -93,9 +93,15 @@ void Controller::Impl::on_undo(const CallDone& done) {
   GpuBook& gpu = gpus[done.gpu];
   take_made(done);
   at("undo done");
-  if (done.outcome.kind != StepKind::kDone)
+  if (done.outcome.kind != StepKind::kDone) {
+    // What was made is known where there was a look: slices that come from here on are others'.
+    if (done.outcome.reading) {
+      gpu.intent->step = "undo";
+      rows.emplace_back(*gpu.intent);
+    }
     return fence(done.gpu, fmt::format("{}; the way back failed too: {}", gpu.undo_reason,
                                        said(done.outcome.error)));
+  }
   {
     const std::lock_guard lock(seen_mutex);
     ++counted.rollbacks;

@@ -154,6 +154,7 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
   } else {
     ++book.row.attempt;
     book.row.phase = JobPhase::kStarting;
+    book.begun = false;
     book.row.gpu = gpu.row.uuid;
     book.row.slice = gpu.slices.at(next.slot);
     if (book.row.start_us < 0) book.row.start_us = at_us;
