@@ -29,6 +29,9 @@ function(smartmig_room name)
   endif()
 endfunction()
 
+# For programs without loops of their own.
+set(quick_to_build $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
+
 # smartmig_test(PROGRAM PREFIX [LOOPS] SOURCES files... USES targets...): a test program, whose tests ctest knows as
 # PREFIX.Suite.Test. Tests call what is optimised and do little themselves, so that they are compiled quickly; LOOPS says
 # that these have long loops of their own.
@@ -37,7 +40,7 @@ function(smartmig_test program prefix)
   add_executable(${program} ${TEST_SOURCES})
   target_link_libraries(${program} PRIVATE ${TEST_USES} GTest::gtest_main)
   if(NOT TEST_LOOPS)
-    target_compile_options(${program} PRIVATE $<$<CONFIG:Release>:-O1> $<$<CONFIG:RelWithDebInfo>:-O0>)
+    target_compile_options(${program} PRIVATE ${quick_to_build})
   endif()
   gtest_discover_tests(${program} TEST_PREFIX ${prefix}. DISCOVERY_TIMEOUT 60)
 endfunction()
