@@ -184,6 +184,12 @@ std::string wrong_runs(LiveRig& rig) {
   return {};
 }
 
+bool every_intent_is_closed(const std::string& state_dir) {
+  const auto intents = JournalReader::open(state_dir)->intents("", 0, 1000);
+  return intents && std::all_of(intents->begin(), intents->end(),
+                                [](const IntentRow& one) { return one.closed_us >= 0; });
+}
+
 std::string wrong_journal(const std::string& state_dir) {
   auto journal = JournalReader::open(state_dir);
   if (!journal) return journal.error().message;

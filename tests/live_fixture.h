@@ -59,6 +59,8 @@ std::string difference(const FleetView& seen, const std::vector<GpuReading>& rea
 // The first thing wrong with what became of runs, by the fleet's own ledger and the journal; empty:
 // none.
 std::string wrong_runs(LiveRig& rig);
+// No change of a layout is under way, as far as the journal knows.
+bool every_intent_is_closed(const std::string& state_dir);
 // The journal verifies and replays without a difference.
 std::string wrong_journal(const std::string& state_dir);
 

@@ -215,15 +215,9 @@ class KilledChanges {
     std::optional<std::string> now;
     EXPECT_TRUE(wait_until([&] {
       now = controller.ask("layout 0");
-      return !now || (*now == wanted && every_intent_is_closed());
+      return !now || (*now == wanted && every_intent_is_closed(rig_.state_dir()));
     }));
     return now.has_value();
-  }
-
-  bool every_intent_is_closed() {
-    const auto intents = JournalReader::open(rig_.state_dir())->intents("", 0, 1000);
-    return intents && std::all_of(intents->begin(), intents->end(),
-                                  [](const IntentRow& one) { return one.closed_us >= 0; });
   }
 
   // UUID and run of the slice that has one.
@@ -247,7 +241,7 @@ class KilledChanges {
     EXPECT_EQ(next.ask("check").value_or("dead"), "ok");
     EXPECT_EQ(busy_slice(), busy_);
     layout_ = now.substr(0, now.find(' '));
-    EXPECT_TRUE(wait_until([&] { return every_intent_is_closed(); }));
+    EXPECT_TRUE(wait_until([&] { return every_intent_is_closed(rig_.state_dir()); }));
   }
 
   Moment moment_;

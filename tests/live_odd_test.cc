@@ -111,12 +111,6 @@ class LiveOdd : public testing::Test {
       file.put('\x5a');
     }
   }
-  bool no_change_is_open() {
-    auto journal = JournalReader::open(rig_.state_dir());
-    const auto intents = journal->intents("", 0, 100);
-    return intents && std::none_of(intents->begin(), intents->end(),
-                                   [](const IntentRow& row) { return row.closed_us < 0; });
-  }
   static JobRequest saving_job() {
     JobRequest request = job_of(5000, 60000);
     request.profile = "bert-training";
@@ -834,7 +828,7 @@ TEST_F(LiveOdd, AWayBackThatFailedIsOwedOverManyRestarts) {
   rig_.tell_fleet("\"op\":\"clear\"");
   ASSERT_TRUE(tell(Command::Kind::kUncordon, "0").has_value());
   EXPECT_TRUE(wait_until(is_whole)) << controller_->gpu("0")->layout;
-  EXPECT_TRUE(wait_until([&] { return no_change_is_open(); }));
+  EXPECT_TRUE(wait_until([&] { return every_intent_is_closed(rig_.state_dir()); }));
 }
 
 TEST_F(LiveOdd, ASliceOfOthersStaysTheirsWhereAWayBackFailedBeforeARestart) {
@@ -849,8 +843,9 @@ TEST_F(LiveOdd, ASliceOfOthersStaysTheirsWhereAWayBackFailedBeforeARestart) {
   command.kind = Command::Kind::kApply;
   command.layouts = {{"0", "2-2-2-1"}};
   ASSERT_TRUE(controller_->command(command, "test").has_value());
-  ASSERT_TRUE(wait_until(
-      [&] { return controller_->gpu("0")->layout == "2-2-2-1" && no_change_is_open(); }));
+  ASSERT_TRUE(wait_until([&] {
+    return controller_->gpu("0")->layout == "2-2-2-1" && every_intent_is_closed(rig_.state_dir());
+  }));
   rig_.tell_fleet(
       "\"op\":\"inject\",\"gpu\":0,\"call\":\"create\",\"times\":0,\"code\":\"no-permission\"");
   command.layouts = {{"0", "4-2-1"}};
