@@ -404,7 +404,8 @@ void Controller::Impl::take_off_vanished(GpuIndex index, SlotSet gone, TimeUs at
     if (number == 0) continue;
     JobBook& book = jobs.at(number);
     if (!book.row.cancelled) {
-      requeue(book, book.row.left, book.ran_us(at_us),
+      // A run whose start nobody has answered has done nothing that is known of.
+      requeue(book, book.row.left, book.begun ? book.ran_us(at_us) : 0,
               "its slice vanished: it goes on from its last checkpoint");
       continue;
     }
