@@ -20,18 +20,29 @@ double Rooms::added_watts(const Board& board, int busy, int slices) const {
   return watts[std::min(busy + slices, most)] - watts[std::clamp(busy, 0, most)];
 }
 
-double Rooms::make_minutes(GpuIndex gpu, int slot) const {
-  if (view_->gpu(gpu).present >> slot & 1) return 0;
-  const Board& board = view_->fleet().board(gpu);
-  const int size = size_index(board.profiles[board.slots[slot].profile].compute_slices);
-  return view_->costs().operation_scale *
-         to_min(board.times.create_us[size] + board.times.destroy_us[size]);
+void Rooms::learn_boards() {
+  const Fleet& fleet = view_->fleet();
+  beside_.know(fleet.boards());
+  boards_.resize(fleet.boards().size());
+  for (std::size_t b = 0; b < boards_.size(); ++b) {
+    const Board& board = *fleet.boards()[b];
+    BoardTerms& terms = boards_[b];
+    for (int size = 0; size < kSizeCount; ++size) {
+      const int profile = board.base_profile(kSizes[size]);
+      terms.slots[size] = profile < 0 ? 0 : board.profile_slots[profile];
+      terms.wait_watts[size] =
+          added_watts(board, 0, board.compute_slices) / board.compute_slices * kSizes[size];
+      const double minutes = view_->costs().operation_scale *
+                             to_min(board.times.create_us[size] + board.times.destroy_us[size]);
+      for (SlotSet rest = terms.slots[size]; rest; rest &= rest - 1)
+        terms.make[std::countr_zero(rest)] = minutes;
+    }
+  }
 }
 
-// The largest slice that could be made, and a little for every compute slice that is free.
-double Rooms::room_value(const Board& board, SlotSet used) const {
-  return largest_creatable(board, used) +
-         0.1 * (board.compute_slices - compute_slices(board, used));
+double Rooms::make_minutes(GpuIndex gpu, int slot) const {
+  if (view_->gpu(gpu).present >> slot & 1) return 0;
+  return boards_[view_->fleet().board_index(gpu)].make[slot];
 }
 
 void Rooms::look_at(GpuIndex gpu) {
@@ -94,6 +105,7 @@ void Rooms::begin(const View& view, const RoomTerms& terms, std::span<const Stop
   const Fleet& fleet = view.fleet();
   rooms_.resize(fleet.gpu_count());
   changed_.clear();
+  learn_boards();
   stoppable_at_.resize(fleet.slice_count(), kNone);
   for (std::uint32_t i = 0; i < stoppable.size(); ++i)
     stoppable_at_[view.job_state(stoppable[i].job).slice] = i;
@@ -128,7 +140,7 @@ bool Rooms::may_be_in_view(GpuIndex gpu) const {
         loss < limits[static_cast<std::size_t>(Way::kStop)])
       return true;
   }
-  return largest_creatable(view_->fleet().board(gpu), room.used) > 0;
+  return beside_.of(view_->fleet().board(gpu), room.used).addable != 0;
 }
 
 // Leaves the most promising of lists that have come to this length.
@@ -184,29 +196,26 @@ void Rooms::list_slot(GpuIndex gpu, int size, int slot, std::array<Option, 3>& b
               key};
   };
   if (in_the_way == 0) {
-    if (!can_add(board, room.used, slot)) return;
-    const double room_lost =
-        room_value(board, room.used) - room_value(board, room.used | bit(slot));
+    const Beside::Entry now = beside_.of(board, room.used);
+    if (!(now.addable >> slot & 1)) return;
+    const double room_lost = now.room - beside_.of(board, room.used | bit(slot)).room;
     const double watts = added_watts(board, room.busy, slices);
     offer(Way::kFree, make, 0, room_lost, watts,
           terms_.room * room_lost + make + terms_.energy * watts);
     return;
   }
   const double start = (make + until) * terms_.distrust;
-  offer(Way::kWait, start, 0, 0,
-        added_watts(board, 0, board.compute_slices) / board.compute_slices * slices, start);
-  if (can_stop && can_add(board, room.used & ~in_the_way, slot))
+  offer(Way::kWait, start, 0, 0, boards_[view_->fleet().board_index(gpu)].wait_watts[size], start);
+  if (can_stop && beside_.of(board, room.used & ~in_the_way).addable >> slot & 1)
     offer(Way::kStop, make + save, loss, 0, added_watts(board, room.busy - freed, slices), loss);
 }
 
 // The GPU's best slot for each size and way.
 void Rooms::list_options(GpuIndex gpu) {
-  const Board& board = view_->fleet().board(gpu);
+  const BoardTerms& board = boards_[view_->fleet().board_index(gpu)];
   for (int size = 0; size < kSizeCount; ++size) {
-    const int profile = board.base_profile(kSizes[size]);
-    if (profile < 0) continue;
     std::array<Option, 3> best;
-    for (SlotSet rest = board.profile_slots[profile]; rest; rest &= rest - 1)
+    for (SlotSet rest = board.slots[size]; rest; rest &= rest - 1)
       list_slot(gpu, size, std::countr_zero(rest), best);
     for (std::size_t way = 0; way < best.size(); ++way) {
       if (best[way].key < limits_[size][way]) lists_[size][way].push_back(best[way]);
@@ -304,13 +313,11 @@ double Rooms::gain_of_moving(const Occupant& occupant, GpuIndex gpu) const {
     // Where it is, with its own place.
     const Board& board = fleet.board(gpu);
     const Room& room = rooms_[gpu];
-    const int profile = board.base_profile(kSizes[size]);
-    if (profile < 0) continue;
     SlotSet blocked = 0;
     for (int i = 0; i < room.count; ++i) {
       if (room.occupants[i].slot != occupant.slot) blocked |= bit(room.occupants[i].slot);
     }
-    for (SlotSet rest = board.profile_slots[profile]; rest; rest &= rest - 1) {
+    for (SlotSet rest = boards_[fleet.board_index(gpu)].slots[size]; rest; rest &= rest - 1) {
       const int slot = std::countr_zero(rest);
       if (board.conflicts[slot] & blocked) continue;
       const int busy = room.busy - occupant.slices;

@@ -13,6 +13,7 @@
 
 #include "fleet/view.h"
 #include "policy/award.h"
+#include "policy/beside.h"
 
 namespace smartmig {
 
@@ -84,8 +85,15 @@ class Rooms {
     std::uint8_t count = 0;
     std::array<Occupant, 24> occupants;
   };
+  // Of a board, the same for all its GPUs.
+  struct BoardTerms {
+    std::array<SlotSet, kSizeCount> slots{};      // Of the base profile of that size.
+    std::array<double, kSizeCount> wait_watts{};  // Of a job that waits for a slice of that size.
+    std::array<double, 64> make{};                // Minutes, by slot.
+  };
   using Lists = std::array<std::array<std::vector<Option>, 3>, kSizeCount>;
 
+  void learn_boards();
   void look_at(GpuIndex gpu);
   bool may_be_in_view(GpuIndex gpu) const;
   void list_options(GpuIndex gpu);
@@ -93,13 +101,14 @@ class Rooms {
   void list_slot(GpuIndex gpu, int size, int slot, std::array<Option, 3>& best) const;
   double cost(const Option& option, const Candidate& candidate, double restore) const;
   double make_minutes(GpuIndex gpu, int slot) const;
-  double room_value(const Board& board, SlotSet used) const;
   double added_watts(const Board& board, int busy, int slices) const;
   double gain_of_moving(const Occupant& occupant, GpuIndex gpu) const;
 
   const View* view_ = nullptr;
   RoomTerms terms_;
   std::span<const Stoppable> stoppable_;
+  std::vector<BoardTerms> boards_;
+  mutable Beside beside_;  // It answers the same whenever it is asked.
   std::vector<Room> rooms_;
   std::vector<GpuIndex> changed_;
   std::vector<std::uint32_t> stoppable_at_;  // By slice.
