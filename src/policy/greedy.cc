@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "policy/partitioners.h"
+#include "policy/ready_jobs.h"
 
 namespace smartmig {
 namespace {
@@ -160,13 +161,9 @@ class Greedy : public Partitioner {
   // To the shortest, as long as there are slices.
   void give_first_sizes(const View& view, int slices) {
     waiting_.clear();
-    for (const State::Group& group : view.groups()) {
-      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor);
-           group.queue.advance(cursor)) {
-        const JobIndex job = group.queue.at(cursor).job;
-        waiting_.push_back({sized(view, job, group.kinds).first_remaining_us, job, group.kinds});
-      }
-    }
+    for_each_ready(view, order_, [&](JobIndex job, KindSet kinds) {
+      waiting_.push_back({sized(view, job, kinds).first_remaining_us, job, kinds});
+    });
     std::make_heap(waiting_.begin(), waiting_.end());
     while (slices > 0 && !waiting_.empty()) {
       std::pop_heap(waiting_.begin(), waiting_.end());
@@ -320,6 +317,7 @@ class Greedy : public Partitioner {
       return a.gain != b.gain ? a.gain < b.gain : a.job > b.job;
     }
   };
+  std::vector<JobIndex> order_;  // Of a queue.
   std::vector<Waiting> waiting_;
   std::vector<Sized> ready_;  // Those that get something.
   std::vector<Step> steps_;

@@ -8,6 +8,7 @@
 #include "policy/demand.h"
 #include "policy/packing.h"
 #include "policy/partitioners.h"
+#include "policy/ready_jobs.h"
 #include "policy/rooms.h"
 
 namespace smartmig {
@@ -86,21 +87,9 @@ class Smartmig : public Partitioner {
   void collect_ready(const View& view) {
     candidates_.clear();
     Candidate candidate;
-    for (const State::Group& group : view.groups()) {
-      order_.clear();
-      for (auto cursor = group.queue.begin(); !group.queue.at_end(cursor);
-           group.queue.advance(cursor))
-        order_.push_back(group.queue.at(cursor).job);
-      for (std::size_t i = 0; i < order_.size(); ++i) {
-        // On long queues what is known of a job is seldom in a cache.
-        if (i + kAhead < order_.size()) {
-          __builtin_prefetch(&view.job(order_[i + kAhead]));
-          __builtin_prefetch(&view.job_state(order_[i + kAhead]));
-        }
-        if (award_.weigh(view, order_[i], group.kinds, -1, candidate))
-          candidates_.push_back(candidate);
-      }
-    }
+    for_each_ready(view, order_, [&](JobIndex job, KindSet kinds) {
+      if (award_.weigh(view, job, kinds, -1, candidate)) candidates_.push_back(candidate);
+    });
   }
 
   // On small fleets of one board with the papers' geometry the award keeps to what layouts allow;
