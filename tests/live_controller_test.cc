@@ -90,6 +90,41 @@ TEST(LiveFleet, ForgetsWhatIsOldAndReplaysTheRest) {
   EXPECT_EQ(reader->jobs(JobPhase::kDone, 0, 1000)->size(), 200u);  // Those are young.
 }
 
+TEST(LiveFleet, ForgetsJobsThatWereOverLongAgo) {
+  LiveRig rig("forgets-jobs");
+  rig.start_fleet("1xA100-40GB", 50'000);  // A day takes 1.7 s.
+  ControllerOptions options = rig.options("none/edf");
+  options.keep_days = 1;
+  const auto run_one = [](Controller& controller) {
+    const auto before = controller.counters().done;
+    const auto done = controller.submit(job_of(20, 300), "test");
+    EXPECT_TRUE(wait_until([&] { return controller.counters().done > before; }));
+    return done ? done->id : 0;
+  };
+  const auto is_known = [&](JobNumber job) {
+    const auto found = JournalReader::open(rig.state_dir())->job(job);
+    return found && found->has_value();
+  };
+  JobNumber old = 0;
+  {
+    auto controller = rig.start_controller(options);
+    ASSERT_TRUE(controller.has_value()) << controller.error().message;
+    old = run_one(**controller);
+    const TimeUs then = (*controller)->now_us();
+    EXPECT_TRUE(is_known(old));
+    ASSERT_TRUE(wait_until([&] { return (*controller)->now_us() > then + kDayUs; }));
+  }
+  {
+    auto controller = rig.start_controller(options);
+    ASSERT_TRUE(controller.has_value()) << controller.error().message;
+    EXPECT_TRUE(wait_until([&] { return !is_known(old); }));
+    const JobNumber young = run_one(**controller);
+    EXPECT_GT(young, old) << "a number is not given again";
+    EXPECT_TRUE(is_known(young));
+  }
+  EXPECT_EQ(wrong_journal(rig.state_dir()), "");
+}
+
 // Its own policy beside itself: what is modelled is what happens, but for jobs that one of the two
 // does not finish.
 TEST(LiveFleet, ShowsAnotherPolicyOnTheSameJobs) {

@@ -57,8 +57,9 @@ void EventStreams::add(std::unique_ptr<Connection> connection, const std::string
                        std::uint64_t after, std::uint64_t generation) {
   {
     const std::lock_guard lock(mutex_);
-    arrived_.push_back(
-        {std::move(connection), client, after, "", Clock::now() + limits_.heartbeat, generation});
+    const auto now = Clock::now();
+    arrived_.push_back({std::move(connection), client, after, "", now + limits_.heartbeat,
+                        now + limits_.life, generation});
   }
   changed_.notify_all();
 }
@@ -150,7 +151,9 @@ void EventStreams::flush() {
 }
 
 void EventStreams::drop_ended() {
-  for (Stream& stream : streams_) stream.ended = stream.ended || stream.generation != generation_;
+  const auto now = Clock::now();
+  for (Stream& stream : streams_)
+    stream.ended = stream.ended || stream.generation != generation_ || now >= stream.end;
   std::vector<pollfd> items;
   items.reserve(streams_.size());
   for (const Stream& stream : streams_)

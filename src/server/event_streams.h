@@ -33,6 +33,9 @@ class EventStreams {
     int per_client = 64;
     std::size_t pending_bytes = 1 << 20;  // Of one stream.
     std::chrono::milliseconds heartbeat{15'000};
+    // A stream ends after it: clients come back by themselves, and a session whose time is over, or
+    // whoever may not listen any more, is refused then.
+    std::chrono::milliseconds life{3'600'000};
   };
 
   EventStreams(Backend& backend, const Limits& limits);
@@ -59,7 +62,7 @@ class EventStreams {
     std::string client;
     std::uint64_t seen = 0;  // Notices up to this one are in `pending` or sent.
     std::string pending;
-    Clock::time_point next_beat;
+    Clock::time_point next_beat, end;
     std::uint64_t generation = 0;
     bool ended = false;
   };

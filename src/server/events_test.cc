@@ -85,6 +85,16 @@ TEST(Events, BeatWhileNothingHappens) {
   EXPECT_NE(stream(site)->read_until(": alive\n\n").find(": alive\n\n"), std::string::npos);
 }
 
+// So that whoever may not listen any more does not.
+TEST(Events, EndAfterTheirTime) {
+  ServerOptions options;
+  options.events.life = 200ms;
+  TestSite site(options);
+  const auto client = stream(site);
+  EXPECT_NE(client->read_all().find("retry"), std::string::npos);
+  EXPECT_TRUE(client->at_end());
+}
+
 // Two are open, a third is refused, and has a place once one is gone.
 void expect_places_for_two(const ServerOptions& options) {
   TestSite site(options);
