@@ -41,7 +41,11 @@ class LateToTell : public SimulatedDriver {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return std::vector<FleetEvent>{};
   }
-  std::atomic<bool> holds = false, mute = false;
+  // Or whose kills reach nobody.
+  DriverResult<void> kill(GpuIndex gpu, const std::string& run, TimeUs at_us) override {
+    return kills_in_vain ? DriverResult<void>{} : SimulatedDriver::kill(gpu, run, at_us);
+  }
+  std::atomic<bool> holds = false, mute = false, kills_in_vain = false;
   std::promise<void> looked, let_go;
 };
 
@@ -240,6 +244,49 @@ TEST_F(LiveOdd, ADamagedJournalIsKnownOfThoughTheStartThatFoundItWentNoFurther) 
   EXPECT_FALSE(std::filesystem::exists(rig_.state_dir() + "/damaged-2"));
 }
 
+// Nobody knows what the runs of a journal that is gone are worth.
+TEST_F(LiveOdd, AJournalThatIsGoneIsMissedWhereItsRunsGoOn) {
+  start();
+  const JobNumber job = submit(job_of(9000, 90000));
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  const std::string run = fmt::format("{}.1", job);
+  for (const bool empty : {false, true}) {
+    SCOPED_TRACE(empty ? "empty" : "gone");
+    controller_.reset();
+    for (const char* end : {"", "-wal", "-shm"})
+      std::filesystem::remove(rig_.state_dir() + "/journal.db" + end);
+    if (empty) {
+      std::ofstream(rig_.state_dir() + "/journal.db").flush();
+      std::filesystem::permissions(rig_.state_dir() + "/journal.db", std::filesystem::perms(0600));
+    }
+    for (int i = 0; i < 2; ++i) {
+      start();
+      EXPECT_FALSE(controller_->summary().recovered);
+      EXPECT_TRUE(controller_->summary().frozen);
+      EXPECT_FALSE(controller_->ready());
+      controller_.reset();
+    }
+    EXPECT_GE(gpu_of(run), 0);
+  }
+  start();
+  // What would cut or start something waits for the operator's word.
+  for (const auto kind :
+       {Command::Kind::kUnfreeze, Command::Kind::kApply, Command::Kind::kRollback}) {
+    const auto told = tell(kind);
+    ASSERT_FALSE(told.has_value());
+    EXPECT_EQ(told.error().status, 409);
+  }
+  ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
+  EXPECT_FALSE(controller_->summary().frozen);
+  ASSERT_TRUE(tell(Command::Kind::kAdopt, std::to_string(1 - gpu_of(run))).has_value());
+  EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
+  EXPECT_GE(gpu_of(run), 0);
+  // It is said once: later it tries fenced GPUs, and an operator's freeze is not its to lift.
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
+  EXPECT_TRUE(controller_->summary().frozen);
+}
+
 // A name that a controller has used whose journal is lost.
 TEST_F(LiveOdd, ARunWhoseNameWasUsedBeforeGetsAnother) {
   start();
@@ -302,6 +349,32 @@ TEST_F(LiveOdd, AJobThatWillNotStopKeepsItsSliceAndIsNotStartedElsewhere) {
   ASSERT_TRUE(controller_->cancel(job, "test", "").has_value());
   EXPECT_TRUE(comes_to(job, JobPhase::kCancelled));
   EXPECT_EQ(wrong_runs(rig_), "");
+}
+
+TEST_F(LiveOdd, ARunThatOutlivesItsKillKeepsItsSliceAndIsKilledAgain) {
+  LateToTell& driver = start_late();
+  driver.kills_in_vain = true;
+  JobRequest overruns = job_of(1e6, 1e7);
+  overruns.max_runtime_s = 50;
+  const JobNumber bounded = submit(overruns);
+  const JobNumber cancelled = submit(job_of(1e6, 1e7));
+  ASSERT_TRUE(comes_to(cancelled, JobPhase::kRunning));
+  ASSERT_TRUE(controller_->cancel(cancelled, "test", "").has_value());
+  const auto fenced_slices = [&] {
+    int count = 0;
+    const auto seen = controller_->look();
+    for (const GpuView& gpu : seen->gpus) {
+      for (const SliceView& slice : gpu.slices)
+        count += slice.state == "fenced" && (slice.job == bounded || slice.job == cancelled);
+    }
+    return count;
+  };
+  EXPECT_TRUE(wait_until([&] { return fenced_slices() == 2; }));
+  EXPECT_EQ(row(cancelled).attempt, 1);
+  EXPECT_EQ(row(bounded).attempt, 1);
+  driver.kills_in_vain = false;
+  EXPECT_TRUE(comes_to(cancelled, JobPhase::kCancelled));
+  EXPECT_TRUE(comes_to(bounded, JobPhase::kFailed));
 }
 
 TEST_F(LiveOdd, AFleetThatCannotBeReadStopsTheStartAndNothingElse) {

@@ -5,11 +5,12 @@
 
 A verb is followed by what it must print: a pattern for its whole output. Those that change something are rehearsed first. Then
 the controller as a service: stopped and started again while a job runs, beside a second one, with a journal that was changed,
-with what `doctor` finds, with tokens that change."""
+without what it needs, with what `doctor` finds, without its journal, with tokens that change."""
 import os
 import re
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -141,6 +142,41 @@ def serve_and_stop(program):
     return operator.wrong
 
 
+def serve_what_is_there(program):
+    """A state folder keeps its fleet after that was ended, whatever the default is."""
+    server = Server(program, '--fleet', '1xH100-80GB', '--policy', 'none/edf')
+    operator = Operator(program, server)
+    try:
+        server.end()
+        operator.server = Server(program, '--policy', 'none/edf', state=server.state)
+        operator.says('status', r'1xH100-80GB with none/edf: .*')
+    finally:
+        operator.server.end()
+        server.clean_up()
+    return operator.wrong
+
+
+def refuse_to_serve(program):
+    """What the server cannot have is told of in a line, before anything is made."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as taken:
+        taken.bind(('127.0.0.1', 0))
+        taken.listen()
+        with open(folder + '/tokens', 'w') as file:
+            file.write('op operate token-0123456789abcdef\n')
+        os.chmod(folder + '/tokens', 0o644)
+        port = f'127.0.0.1:{taken.getsockname()[1]}'
+        for options in (['--token-file', folder + '/tokens'], ['--token-file', folder + '/none'],
+                        ['--tls-cert', folder + '/none', '--tls-key', folder + '/none'], ['--listen', port]):
+            if '--listen' not in options:
+                options += ['--listen', '127.0.0.1:0']
+            ran = subprocess.run([program, 'serve', '--state', folder + '/state', *options],
+                                 capture_output=True, text=True, timeout=60)
+            if ran.returncode != 2 or ran.stderr.count('\n') != 1 or os.path.exists(folder + '/state'):
+                wrong.append(f'serve {options}: exit {ran.returncode}: {ran.stdout}{ran.stderr}')
+    return wrong
+
+
 def find_what_is_wrong(program):
     """`doctor` beside a controller that is not well, a line for each thing."""
     server = Server(program, '--fleet', '2xA100-40GB', '--speed', '200', '--policy', 'none/edf')
@@ -170,6 +206,27 @@ def find_what_is_wrong(program):
         server.end()
         server.clean_up()
     operator.says('doctor', r'BAD  controller +[^\n]+', 1)
+    return operator.wrong
+
+
+def miss_a_journal(program):
+    """One that is gone while a run of it goes on: `doctor` says what to do, and `recover` is it."""
+    server = Server(program, '--fleet', '1xA100-40GB', '--speed', '200', '--policy', 'none/edf', stop_fleet=False)
+    operator = Operator(program, server)
+    try:
+        job = operator.says('submit --profile bert-training --work 90000 --deadline 99000', r'\d+')
+        operator.comes_to('status ' + job, r'.*\nstate +running.*')
+        server.end()
+        os.remove(server.state + '/journal.db')
+        operator.server = Server(program, '--policy', 'none/edf', state=server.state)
+        operator.says('doctor', r'BAD  controller [^\n]+\nBAD  fleet +the journal is gone: [^\n]+\n'
+                                r'BAD  decisions [^\n]+`smartmig recover`', 1)
+        operator.says('apply', r'smartmig: .*say recover.*', 1)
+        changes(operator, 'recover', r'it decides again; 1 slices stay foreign.*')
+        operator.says('doctor', r'(good [^\n]+\n?)+')
+    finally:
+        operator.server.end()
+        server.clean_up()
     return operator.wrong
 
 
@@ -218,7 +275,9 @@ def main():
     finally:
         server.end()
         server.clean_up()
-    wrong = operator.wrong + serve_and_stop(program) + find_what_is_wrong(program) + take_in_tokens(program)
+    wrong = operator.wrong
+    for part in (serve_and_stop, serve_what_is_there, refuse_to_serve, find_what_is_wrong, miss_a_journal, take_in_tokens):
+        wrong += part(program)
     print('\n'.join(wrong) or 'every verb does what it says')
     return 1 if wrong else 0
 

@@ -71,16 +71,21 @@ void look_at_server(const ApiOptions& api, std::vector<Finding>& findings) {
   const auto ready = client.ask("GET", "/readyz");
   findings.push_back({"controller", ready.has_value(),
                       ready ? api.server + " is deciding" : ready.error().message});
-  if (!ready) return;
   const auto fleet = client.ask_json("GET", "/api/v1/fleet");
   if (!fleet) {
-    findings.push_back({"fleet", false, fleet.error().message});
+    // One that is not there has been told of.
+    if (ready) findings.push_back({"fleet", false, fleet.error().message});
     return;
   }
-  if (fleet->value("frozen", false))
+  if (const std::string trouble = fleet->value("trouble", ""); !trouble.empty())
+    findings.push_back({"fleet", false, trouble});
+  if (!fleet->value("recovered", true)) {
     findings.push_back({"decisions", false,
-                        "frozen: `smartmig unfreeze`, or `smartmig recover` where a damaged "
-                        "journal was put aside"});
+                        "the journal was damaged or lost: look at the fleet, then `smartmig "
+                        "recover`"});
+  } else if (fleet->value("frozen", false)) {
+    findings.push_back({"decisions", false, "frozen: `smartmig unfreeze` when the work is done"});
+  }
   for (const auto& gpu : fleet->value("gpus", nlohmann::json::array())) {
     const std::string trouble = gpu.value("trouble", "");
     if (!trouble.empty()) findings.push_back({"GPU " + gpu.value("uuid", ""), false, trouble});

@@ -282,7 +282,8 @@ void add_live(CLI::App& app, Action& action) {
       },
       true);
   cap.command->add_option("WATTS", cap.options->watts, "Of the whole fleet; 0: no cap")->required();
-  verbs.add_plain("recover", "Go on after the journal was damaged, and try fenced GPUs anew");
+  verbs.add_plain("recover",
+                  "Go on after the journal was damaged or lost, and try fenced GPUs anew");
 }
 
 }  // namespace smartmig

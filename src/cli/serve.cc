@@ -129,12 +129,19 @@ Result<void> read_costs(std::string& costs) {
   return {};
 }
 
+bool has_fleet(const ServeOptions& options) {
+  return fs::exists(options.control.state_dir + "/fleet/fleet.state");
+}
+
 // Joins the simulated fleet of this state, and starts it where none runs.
 Result<std::unique_ptr<Driver>> join_fleet(const ServeOptions& options, bool fleet_given) {
   const std::string folder = options.control.state_dir + "/fleet";
-  const auto started =
-      start_simulated_fleet(folder, {"fleet", "--state", folder, "--fleet", options.fleet,
-                                     "--speed", fmt::format("{}", options.speed)});
+  std::vector<std::string> arguments = {"fleet", "--state", folder, "--speed",
+                                        fmt::format("{}", options.speed)};
+  // A folder that has a fleet keeps it, whatever the default is.
+  if (fleet_given || !has_fleet(options))
+    arguments.insert(arguments.end(), {"--fleet", options.fleet});
+  const auto started = start_simulated_fleet(folder, arguments);
   if (!started) return pass_on(started);
   auto driver = std::make_unique<SimulatedDriver>(folder);
   const auto there = driver->describe();
@@ -154,7 +161,7 @@ Result<std::unique_ptr<Driver>> join_fleet(const ServeOptions& options, bool fle
 
 // A policy, costs or preemption that no controller could have, before a fleet is made for it.
 Result<void> check_setup(const ServeOptions& options) {
-  if (fs::exists(options.control.state_dir + "/fleet/fleet.state")) return {};
+  if (has_fleet(options)) return {};
   const auto fleet = Fleet::parse(options.fleet);
   if (!fleet) return pass_on(fleet);
   Snapshot empty;
@@ -198,9 +205,9 @@ int run_serve(ServeOptions options, const CLI::App& command) {
     return bad_input(read.error().message);
   if (const auto fleet = Fleet::parse(options.fleet); !fleet)
     return bad_input(fleet.error().message);
-  if (const auto good = check_options(options.server); !good)
-    return bad_input(good.error().message);
   if (const auto good = check_setup(options); !good) return bad_input(good.error().message);
+  auto parts = open_parts(options.server);
+  if (!parts) return bad_input(parts.error().message);
   std::error_code trouble;
   if (fs::create_directories(options.control.state_dir, trouble))
     fs::permissions(options.control.state_dir, fs::perms::owner_all, trouble);
@@ -227,14 +234,14 @@ int run_serve(ServeOptions options, const CLI::App& command) {
     (void)std::fwrite(text.data(), 1, text.size(), stderr);
   };
   Server server(options.server, backend);
-  if (const auto started = server.start(); !started) return failed(started.error().message);
+  server.start(std::move(*parts));
   const FleetSummary seen = (*controller)->summary();
   fmt::print("smartmig serves {} ({}, {:g} times real time) with {} on {}://{}:{}, state in {}\n",
              seen.fleet, options.driver, seen.speed, seen.policy,
              options.server.tls_certificate_file.empty() ? "http" : "https", options.server.address,
              server.port(), options.control.state_dir);
   if (!seen.recovered)
-    fmt::print("The journal was damaged: nothing is touched until `smartmig recover`.\n");
+    fmt::print("The journal was damaged or lost: nothing is touched until `smartmig recover`.\n");
   std::fflush(stdout);
   for (int caught = 0; caught != SIGTERM && caught != SIGINT;) {
     if (sigwait(&signals, &caught) != 0) break;

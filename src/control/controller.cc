@@ -366,14 +366,16 @@ void Controller::Impl::housekeeping() {
 
 // A job that should have stopped by now, or has run for as long as it may.
 void Controller::Impl::watch(JobBook& book, TimeUs now) {
-  if (book.save_due_us >= 0 && !book.will_not_stop &&
-      now > book.save_due_us + to_us(options.stop_grace_s)) {
+  const bool overdue =
+      book.stop_due_us >= 0 && now > book.stop_due_us + to_us(options.stop_grace_s);
+  if (overdue && !book.will_not_stop) {
     book.will_not_stop = true;
     // Else it says why it is killed.
     if (!book.row.cancelled) book.row.note = "it was told to stop and has not: its slice is fenced";
     rows.emplace_back(book.row);
     changed(book);
   }
+  if (overdue && book.row.cancelled) order_stop(book, false, now);
   if (book.max_runtime_us && book.begun && !book.row.cancelled &&
       book.ran_us(now) > *book.max_runtime_us) {
     book.row.cancelled = true;

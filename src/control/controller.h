@@ -93,7 +93,7 @@ struct FleetSummary {
   std::string driver;
   double speed = 1;
   bool frozen = false;
-  bool recovered = true;  // False: the journal was damaged, an operator must say `recover`.
+  bool recovered = true;  // False: the journal was damaged or lost, an operator must say `recover`.
   std::string trouble;  // What keeps it from deciding (a full disk, a fleet that is not heard of);
                         // empty: nothing.
   double power_w = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "control/bounded_call.h"
@@ -64,16 +65,29 @@ Result<void> Controller::Impl::open_journal() {
     if (!damaged_journal.empty())
       damage = "the journal was damaged, as a start that went no further had found";
   }
-  if (!damage.empty()) {
-    notice("fleet", fmt::format(R"({{"trouble":"the journal was damaged; it is kept in {}"}})",
-                                damaged_journal));
-    // Nothing is known of what is owed: an operator looks before anything is touched. Written
-    // together with the fleet's name.
-    rows.emplace_back(std::pair<std::string, std::string>("recovered", "no"));
-    rows.emplace_back(std::pair<std::string, std::string>("frozen", "yes"));
-  }
-  recovered = damage.empty() && journal->setting("recovered") != "no";
   return {};
+}
+
+std::string Controller::Impl::damage_in_words() const {
+  if (damaged_journal.empty()) return damage;
+  return fmt::format("the journal was damaged ({}) and is kept in {}", damage, damaged_journal);
+}
+
+// Where nothing is known of what is owed an operator looks before anything is touched.
+void Controller::Impl::doubt_the_journal(const std::vector<GpuReading>& readings) {
+  const auto runs = [](const GpuReading& gpu) {
+    return std::any_of(gpu.slices.begin(), gpu.slices.end(),
+                       [](const SliceReading& slice) { return !slice.run.empty(); });
+  };
+  if (damage.empty() && journal->setting(kFleet).empty() &&
+      std::any_of(readings.begin(), readings.end(), runs))
+    damage = "the journal is gone: the fleet has runs of an earlier one";
+  recovered = damage.empty() && journal->setting("recovered") != "no";
+  if (damage.empty()) return;
+  notice("fleet", nlohmann::json{{"trouble", damage_in_words()}}.dump());
+  // Written together with the fleet's name.
+  rows.emplace_back(std::pair<std::string, std::string>("recovered", "no"));
+  rows.emplace_back(std::pair<std::string, std::string>("frozen", "yes"));
 }
 
 Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
@@ -96,6 +110,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
 
   auto readings = read_settled();
   if (!readings) return fail("the fleet cannot be read: {}", readings.error().message);
+  doubt_the_journal(*readings);
   auto snapshot = stand(*readings);
   if (!snapshot) return pass_on(snapshot);
   auto made = Model::make(*snapshot, boot_us);
@@ -133,7 +148,7 @@ void Controller::Impl::take_up() {
     for (const JobNumber number : jobs_on(gpu)) {
       JobBook& book = jobs.at(number);
       if (book.row.cancelled) order_stop(book, false, clock_us());
-      if (book.max_runtime_us || book.save_due_us >= 0) watched.insert(number);
+      if (book.max_runtime_us || book.stop_due_us >= 0) watched.insert(number);
     }
   }
   for (const GpuIndex gpu : half_done) order_move(gpu, CallDone::Kind::kRetry);
@@ -221,9 +236,7 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
   next_intent = loaded->next_intent;
   next_event = loaded->next_event;
   next_audit = loaded->next_audit;
-  if (!damage.empty())
-    audit("smartmig",
-          fmt::format("the journal was damaged ({}) and is kept in {}", damage, damaged_journal));
+  if (!damage.empty()) audit("smartmig", damage_in_words());
   Snapshot snapshot;
   // An operator's cap outlives the controller.
   if (const auto cap = parse_number(journal->setting("power cap")))
@@ -410,7 +423,7 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       book->row.phase = saving ? JobPhase::kSaving : JobPhase::kRunning;
       book->row.begin_us = slice.begin_us;
       book->begun = true;
-      if (saving) book->save_due_us = boot_us;
+      if (saving) book->stop_due_us = boot_us;
       rows.emplace_back(book->row);
       const TimeUs end_us = slice.begin_us + State::whole_us(book->row.left * full);
       // One that was told to save while it was being restored has not begun to progress.

@@ -147,15 +147,17 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
     rows.emplace_back(std::pair<std::string, std::string>(name, value));
   };
   if (!trouble.empty() && !dry) return tl::unexpected(refuse(503, trouble));
+  const bool would_decide = command.kind == Kind::kUnfreeze || command.kind == Kind::kApply ||
+                            command.kind == Kind::kRollback;
+  if (would_decide && !recovered)
+    return tl::unexpected(
+        refuse(409, "the journal was damaged or lost: look at the fleet, then say recover"));
   Event event;
   event.at_us = clock_us();
   switch (command.kind) {
     case Kind::kFreeze:
     case Kind::kUnfreeze: {
       const bool freeze = command.kind == Kind::kFreeze;
-      if (!freeze && !recovered)
-        return tl::unexpected(
-            refuse(409, "the journal was damaged: look at the fleet, then say recover"));
       outcome.lines.push_back(
           freeze ? "nothing is cut, started or stopped from now on; what runs goes on"
                  : "it decides again");
@@ -173,10 +175,10 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
         if (!dry && !gpus[i].row.fence.empty()) retry_now(i);
       }
       outcome.lines.push_back(
-          fmt::format("it decides again; {} slices stay foreign until they are adopted, {} fenced "
-                      "GPUs are tried anew",
-                      foreign, fenced_gpus));
-      if (dry) break;
+          fmt::format("{}{} slices stay foreign until they are adopted, {} fenced GPUs are tried "
+                      "anew",
+                      recovered ? "" : "it decides again; ", foreign, fenced_gpus));
+      if (dry || recovered) break;
       recovered = true;
       damage.clear();
       setting("recovered", "yes");

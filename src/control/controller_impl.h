@@ -74,7 +74,7 @@ struct Inbox {
 struct JobBook {
   JobRow row;
   std::optional<TimeUs> max_runtime_us;
-  TimeUs save_due_us = -1;   // When a save under way should be over.
+  TimeUs stop_due_us = -1;   // When a save under way should be over, or when it was killed.
   TimeUs last_loss_us = 0;   // Of its last run.
   bool begun = false;        // Its run is known to have.
   bool unclear = false;      // Nobody can tell whether its run was begun.
@@ -119,6 +119,8 @@ struct Controller::Impl {
   Result<void> boot(std::unique_ptr<Driver> given);
   DriverResult<std::vector<GpuReading>> read_settled();
   Result<void> open_journal();
+  std::string damage_in_words() const;
+  void doubt_the_journal(const std::vector<GpuReading>& readings);
   Result<Snapshot> stand(const std::vector<GpuReading>& readings);
   void begin_counterfactual(const Snapshot& snapshot);
   void begin_numbers_anew(const std::vector<GpuReading>& readings);

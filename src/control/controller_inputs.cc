@@ -331,7 +331,7 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
   book.row.lost_us += lost_us;
   book.last_loss_us = lost_us;
   book.row.note = note;
-  book.row.begin_us = book.save_due_us = -1;
+  book.row.begin_us = book.stop_due_us = -1;
   book.will_not_stop = book.unclear = book.stop_failed = false;
   watched.erase(book.row.number);
   start_reasons.erase(book.row.number);
@@ -466,6 +466,10 @@ void Controller::Impl::order_read(GpuIndex index) {
 void Controller::Impl::order_stop(JobBook& book, bool save, TimeUs at_us) {
   const GpuIndex gpu = gpu_by_uuid.at(book.row.gpu);
   book.stop_failed = false;
+  if (!save) {
+    book.stop_due_us = at_us;
+    watched.insert(book.row.number);
+  }
   calls.emplace_back(gpu, [driver = driver, gpu, run = run_name(book.row.number, book.row.attempt),
                            job = book.row.number, attempt = book.row.attempt, save, at_us] {
     CallDone done;

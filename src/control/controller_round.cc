@@ -148,7 +148,7 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
   done.job = book.row.number;
   if (next.kind == Order::Kind::kStop) {
     book.row.phase = JobPhase::kSaving;
-    book.save_due_us = next.expected_us;
+    book.stop_due_us = next.expected_us;
     watched.insert(book.row.number);
     order_stop(book, true, at_us);
   } else {

@@ -230,16 +230,13 @@ std::vector<Controller::Expectation> Controller::Impl::expect(std::size_t most) 
   const State& state = copy->state();
   // Jobs in the order of their deadlines, each on the slice that is free first of those that it
   // runs on, with layouts as they are.
-  struct Free {
-    TimeUs at_us;
-    KindIndex kind;
-    bool operator>(const Free& other) const { return at_us > other.at_us; }
-  };
-  std::priority_queue<Free, std::vector<Free>, std::greater<>> free;
+  // When slices are free, by kind.
+  std::vector<std::priority_queue<TimeUs, std::vector<TimeUs>, std::greater<>>> free(
+      copy->fleet().kinds().size());
   for (SliceId id = 0; id < copy->fleet().slice_count(); ++id) {
     const SliceState& slice = state.slice(id);
     if (slice.phase != SlicePhase::kReady || !state.gpu(copy->fleet().gpu_of(id)).up) continue;
-    free.push({slice.job == kNone ? state.now() : slice.end_us, slice.kind});
+    free[slice.kind].push(slice.job == kNone ? state.now() : slice.end_us);
   }
   std::vector<std::pair<TimeUs, JobIndex>> queue;
   for (const State::Group& group : state.groups()) {
@@ -251,26 +248,21 @@ std::vector<Controller::Expectation> Controller::Impl::expect(std::size_t most) 
   std::sort(queue.begin(), queue.end());
   if (queue.size() > most) queue.resize(most);
   std::vector<Expectation> found;
-  std::vector<Free> passed;
   for (const auto& [deadline_us, job] : queue) {
-    const KindSet kinds = state.groups()[state.job_state(job).group].kinds;
-    passed.clear();
-    while (!free.empty() && !(kinds >> free.top().kind & 1)) {
-      passed.push_back(free.top());
-      free.pop();
+    int first = -1;  // Of the kinds it runs on, the one that is free first.
+    for (KindSet rest = state.groups()[state.job_state(job).group].kinds; rest; rest &= rest - 1) {
+      const int kind = std::countr_zero(rest);
+      if (!free[kind].empty() && (first < 0 || free[kind].top() < free[first].top())) first = kind;
     }
-    if (!free.empty()) {
-      const Free slice = free.top();
-      free.pop();
-      Expectation expectation;
-      expectation.job = copy->number_of(job);
-      expectation.start_us = std::max(slice.at_us, state.now());
-      expectation.end_us = expectation.start_us + Seen(state, job).remaining_us(slice.kind);
-      expectation.late_us = std::max<TimeUs>(0, expectation.end_us - deadline_us);
-      free.push({expectation.end_us, slice.kind});
-      found.push_back(expectation);
-    }
-    for (const Free& slice : passed) free.push(slice);
+    if (first < 0) continue;
+    Expectation expectation;
+    expectation.job = copy->number_of(job);
+    expectation.start_us = std::max(free[first].top(), state.now());
+    expectation.end_us = expectation.start_us + Seen(state, job).remaining_us(first);
+    expectation.late_us = std::max<TimeUs>(0, expectation.end_us - deadline_us);
+    free[first].pop();
+    free[first].push(expectation.end_us);
+    found.push_back(expectation);
   }
   return found;
 }

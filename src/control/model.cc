@@ -606,12 +606,10 @@ bool Model::within_power(const Start& start) {
   const double cap = setup_.limits.power_cap_w;
   if (cap <= 0) return true;
   const GpuIndex gpu = fleet_->gpu_of(start.slice);
-  const BoardPower& power = fleet_->board(gpu).power;
-  const int compute = fleet_->kinds()[fleet_->kind_of_slot(gpu, start.slot)].compute;
-  const auto busy = static_cast<std::size_t>(state_.power().busy(gpu));
-  const std::size_t after =
-      std::min(busy + static_cast<std::size_t>(compute), power.busy_w.size() - 1);
-  const double more = power.busy_w[after] - power.busy_w[std::min(busy, after)];
+  const double now_w = state_.power().watts_at(gpu, state_.now());
+  const double then_w =
+      state_.power().watts_with(gpu, fleet_->kind_of_slot(gpu, start.slot), state_.job(start.job));
+  const double more = std::max(0.0, then_w - now_w);
   if (power_w_ + more > cap) return false;
   power_w_ += more;
   return true;

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <map>
 
 #include "base/random.h"
 #include "control/job_request.h"
@@ -260,6 +261,50 @@ class OneGpu {
   TimeUs now = 0;
   double cap = 0;
 };
+
+// On boards measured job by job as well as on those with a curve.
+TEST(Model, StartsKeepTheFleetWithinItsPowerCap) {
+  const std::map<const char*, std::vector<double>> caps = {{"2xA100-40GB", {200, 300, 480}},
+                                                           {"2xH200-141GB", {450, 700, 1000}}};
+  for (const auto& [fleet, some] : caps) {
+    for (const double cap : some) {
+      SCOPED_TRACE(fmt::format("{} {}", fleet, cap));
+      Snapshot begin;
+      begin.setup.fleet = fleet;
+      begin.setup.policy = "static:1-1-1-1-1-1-1*2/edf";
+      begin.setup.limits.power_cap_w = cap;
+      begin.gpus.resize(2);
+      for (auto& gpu : begin.gpus) {
+        const Board& board = **BoardTable::shipped().find(std::string_view(fleet).substr(2));
+        gpu.present = gpu.target = *parse_layout(board, "1-1-1-1-1-1-1");
+      }
+      for (JobNumber number = 1; number <= 14; ++number) {
+        JobRequest request;
+        request.profile = "h200-train-resnet50-b64";
+        request.work_s = 600;
+        request.deadline_s = 6000;
+        begin.jobs.push_back({number, to_job(request, 0), 1});
+      }
+      auto model = Model::make(begin, 0);
+      ASSERT_TRUE(model.has_value()) << model.error().message;
+      const Round& round = model->round(kSecondUs);
+      EXPECT_GT(round.starts.size(), 0u);
+      EXPECT_LT(round.starts.size(), 14u);
+      EXPECT_GT(round.withheld_power, 0);
+      EXPECT_LE(model->power_w(), cap);
+      // Nor is room left that one more could have had.
+      const State& state = model->state();
+      double least = cap;
+      for (GpuIndex gpu = 0; gpu < 2; ++gpu) {
+        if (state.power().busy(gpu) == 7) continue;
+        const KindIndex kind = model->fleet().kind_of_slot(gpu, 0);
+        least = std::min(least, state.power().watts_with(gpu, kind, begin.jobs[0].job) -
+                                    state.power().watts_at(gpu, kSecondUs));
+      }
+      EXPECT_GT(model->power_w() + least, cap);
+    }
+  }
+}
 
 // One was told to save under another rule: it keeps its slice until it has.
 TEST(Model, AJobThatSavesKeepsItsSliceWhereThereIsNoPreemptionAnyMore) {

@@ -92,15 +92,19 @@ void PowerMeter::track_on(SliceId slice, KindIndex kind, JobIndex index, const J
   running.job = index;
   running.compute = slice_kind.compute;
   if (!is_additive(gpu)) return;
+  running.watts = own_watts(gpu, kind, job);
+  gpus_[gpu].added_w = sum_watts(gpu);
+}
+
+double PowerMeter::own_watts(GpuIndex gpu, KindIndex kind, const Job& job) const {
+  const SliceKind& slice_kind = fleet_->kinds()[kind];
   const BoardPower& power = fleet_->board(gpu).power;
-  double watts =
+  const double watts =
       job.profile == kNoProfile
           ? 0
           : Catalogue::shipped().profiles()[job.profile].watts[slice_kind.size] * power.job_scale;
-  if (watts == 0)
-    watts = power.busy_w[slice_kind.compute] - power.busy_w[0];  // Not measured: the table's.
-  running.watts = watts;
-  gpus_[gpu].added_w = sum_watts(gpu);
+  if (watts != 0) return watts;
+  return power.busy_w[slice_kind.compute] - power.busy_w[0];  // Not measured: the table's.
 }
 
 void PowerMeter::track_off(SliceId slice) {
@@ -152,6 +156,15 @@ double PowerMeter::watts_at(GpuIndex index, TimeUs time) const {
   if (idle_for < linger) return power.context_idle_w;
   if (power_down_after_us_ && idle_for >= *power_down_after_us_) return off_w_;
   return power.busy_w[0];
+}
+
+double PowerMeter::watts_with(GpuIndex index, KindIndex kind, const Job& job) const {
+  const Gpu& gpu = gpus_[index];
+  const BoardPower& power = fleet_->board(index).power;
+  if (is_additive(index))
+    return std::min(power.cap_w, power.context_idle_w + gpu.added_w + own_watts(index, kind, job));
+  const std::size_t busy = gpu.busy + std::size_t{fleet_->kinds()[kind].compute};
+  return power.busy_w[std::min(busy, power.busy_w.size() - 1)];
 }
 
 TimeUs PowerMeter::next_fall(GpuIndex index, TimeUs time) const {

@@ -48,6 +48,8 @@ class PowerMeter {
   int busy(GpuIndex gpu) const { return gpus_[gpu].busy; }
   // What the board draws at a time not before its last change, if nothing changes until then.
   double watts_at(GpuIndex gpu, TimeUs time) const;
+  // What it would draw with this job on one more slice of that kind.
+  double watts_with(GpuIndex gpu, KindIndex kind, const Job& job) const;
   // When a board that became idle falls to a lower level after `time`, or kNever.
   TimeUs next_fall(GpuIndex gpu, TimeUs time) const;
   // Each job's share of (board power - idle), by busy compute slices; empty unless asked for.
@@ -80,6 +82,7 @@ class PowerMeter {
   void track_off(SliceId slice);
   void add_interval(Meter& meter, const Gpu& gpu, const BoardPower& power, TimeUs length) const;
   double sum_watts(GpuIndex gpu) const;
+  double own_watts(GpuIndex gpu, KindIndex kind, const Job& job) const;
 
   const Fleet* fleet_;
   bool real_power_;

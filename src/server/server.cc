@@ -19,8 +19,7 @@ HttpResponse no_route(const HttpRequest& request, const std::string& allowed) {
   return with_header(refusal_response(refusal), "Allow", allowed);
 }
 
-}  // namespace
-
+// Nothing where the options go together; else what to add to them.
 Result<void> check_options(const ServerOptions& options) {
   if (options.tls_certificate_file.empty() != options.tls_key_file.empty())
     return fail("TLS needs both --tls-cert FILE and --tls-key FILE");
@@ -36,29 +35,41 @@ Result<void> check_options(const ServerOptions& options) {
               missing);
 }
 
+}  // namespace
+
+Result<ServerParts> open_parts(const ServerOptions& options) {
+  if (auto good = check_options(options); !good) return pass_on(good);
+  const bool tls = !options.tls_certificate_file.empty();
+  auto gate = Gate::open({options.address, options.host_names, options.token_file, tls});
+  if (!gate) return pass_on(gate);
+  std::shared_ptr<TlsContext> context;
+  if (tls) {
+    auto loaded = TlsContext::load(options.tls_certificate_file, options.tls_key_file);
+    if (!loaded) return pass_on(loaded);
+    context = std::move(*loaded);
+  }
+  auto listener = Listener::open(options.address, options.port, options.connections, context);
+  if (!listener) return pass_on(listener);
+  return ServerParts{std::move(*gate), std::move(*listener)};
+}
+
 Server::Server(ServerOptions options, Backend& backend)
     : options_(std::move(options)), backend_(backend), rate_(options_.requests_per_s) {}
 
 Server::~Server() { stop(); }
 
 Result<void> Server::start() {
-  if (auto good = check_options(options_); !good) return pass_on(good);
-  const bool tls = !options_.tls_certificate_file.empty();
-  auto gate = Gate::open({options_.address, options_.host_names, options_.token_file, tls});
-  if (!gate) return pass_on(gate);
-  std::shared_ptr<TlsContext> context;
-  if (tls) {
-    auto loaded = TlsContext::load(options_.tls_certificate_file, options_.tls_key_file);
-    if (!loaded) return pass_on(loaded);
-    context = std::move(*loaded);
-  }
-  auto listener = Listener::open(options_.address, options_.port, options_.connections, context);
-  if (!listener) return pass_on(listener);
-  gate_ = std::move(*gate);
-  events_ = std::make_unique<EventStreams>(backend_, options_.events);
-  listener_ = std::move(*listener);
-  listener_->start([this](Connection& connection) { return serve(connection); });
+  auto parts = open_parts(options_);
+  if (!parts) return pass_on(parts);
+  start(std::move(*parts));
   return {};
+}
+
+void Server::start(ServerParts parts) {
+  gate_ = std::move(parts.gate);
+  events_ = std::make_unique<EventStreams>(backend_, options_.events);
+  listener_ = std::move(parts.listener);
+  listener_->start([this](Connection& connection) { return serve(connection); });
 }
 
 void Server::stop() {

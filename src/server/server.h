@@ -51,8 +51,14 @@ struct ServerOptions {
   std::function<void(const std::string&)> log = [](const std::string&) {};
 };
 
-// Nothing where the options can be served; else what to add to them.
-Result<void> check_options(const ServerOptions& options);
+// What a server needs of this machine: tokens, certificates, the port. Whoever must be sure of them
+// before doing something else opens them first; clients that come meanwhile wait.
+struct ServerParts {
+  std::unique_ptr<Gate> gate;
+  std::unique_ptr<Listener> listener;
+};
+// The error is one line that says what to change.
+Result<ServerParts> open_parts(const ServerOptions& options);
 
 class Server {
  public:
@@ -60,7 +66,8 @@ class Server {
   Server(ServerOptions options, Backend& backend);
   ~Server();  // stop()
 
-  Result<void> start();
+  Result<void> start();  // With parts of its own.
+  void start(ServerParts parts);
   int port() const { return listener_->port(); }
   // Ends streams, lets answers under way go out.
   void stop();
