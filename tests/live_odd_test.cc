@@ -7,6 +7,7 @@
 #include <ctime>
 #include <fstream>
 #include <future>
+#include <set>
 #include <thread>
 
 #include "control/journal.h"
@@ -28,12 +29,17 @@ class LateToTell : public SimulatedDriver {
  public:
   using SimulatedDriver::SimulatedDriver;
   DriverResult<GpuReading> read(GpuIndex gpu) override {
+    if (static_cast<int>(gpu) == unreadable)
+      return tl::unexpected(DriverError{DriverCode::kUnknown, "its wires are cut"});
     auto reading = SimulatedDriver::read(gpu);
     if (holds.exchange(false)) {
       looked.set_value();
       let_go.get_future().wait_for(kPatience);
     }
     return reading;
+  }
+  DriverResult<std::vector<GpuReading>> read_all(GpuIndex count) override {
+    return unreadable < 0 ? SimulatedDriver::read_all(count) : Driver::read_all(count);
   }
   // And that tells of nothing that has happened while it is mute.
   DriverResult<std::vector<FleetEvent>> events_after(std::uint64_t number, int wait_ms) override {
@@ -46,6 +52,7 @@ class LateToTell : public SimulatedDriver {
     return kills_in_vain ? DriverResult<void>{} : SimulatedDriver::kill(gpu, run, at_us);
   }
   std::atomic<bool> holds = false, mute = false, kills_in_vain = false;
+  std::atomic<int> unreadable = -1;  // That GPU alone.
   std::promise<void> looked, let_go;
 };
 
@@ -63,9 +70,10 @@ class LiveOdd : public testing::Test {
     ASSERT_TRUE(started.has_value()) << started.error().message;
     controller_ = std::move(*started);
   }
-  LateToTell& start_late() {
+  LateToTell& start_late(int unreadable = -1) {
     auto late = std::make_unique<LateToTell>(rig_.fleet_dir());
     LateToTell& driver = *late;
+    driver.unreadable = unreadable;
     auto started = Controller::start(options_, std::move(late));
     EXPECT_TRUE(started.has_value()) << started.error().message;
     controller_ = std::move(*started);
@@ -393,6 +401,111 @@ TEST_F(LiveOdd, AFleetThatCannotBeReadStopsTheStartAndNothingElse) {
   start();
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
   EXPECT_EQ(row(job).attempt, 1);
+}
+
+// What it has is what it had, until a look tells.
+TEST_F(LiveOdd, AGpuThatCannotBeReadAtTheStartIsFencedAndTheOthersGoOn) {
+  for (const bool vanishes : {false, true}) {
+    SCOPED_TRACE(vanishes ? "its slice vanishes" : "its slice stays");
+    restart();
+    const JobNumber job = submit(job_of(2500, 90000));
+    ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+    const int where = gpu_of(fmt::format("{}.1", job));
+    ASSERT_GE(where, 0);
+    const std::string gpu = std::to_string(where);
+    controller_.reset();
+    LateToTell& driver = start_late(where);
+    EXPECT_EQ(controller_->gpu(gpu)->state, "fenced");
+    EXPECT_EQ(controller_->gpu(gpu)->trouble, "it cannot be read: its wires are cut (unknown)");
+    EXPECT_EQ(controller_->gpu(std::to_string(1 - where))->state, "up");
+    EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
+    EXPECT_EQ(row(job).phase, JobPhase::kRunning);
+    EXPECT_EQ(row(job).attempt, 1) << "it is not started elsewhere";
+    if (vanishes) rig_.tell_fleet("\"op\":\"reboot\",\"gpu\":" + gpu);
+    driver.unreadable = -1;
+    EXPECT_TRUE(wait_until([&] { return controller_->gpu(gpu)->state == "up"; }));
+    EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+    EXPECT_EQ(row(job).attempt, vanishes ? 2 : 1);
+    EXPECT_EQ(wrong_runs(rig_), "");
+  }
+}
+
+// Nobody can tell whether its run was begun.
+TEST_F(LiveOdd, AJobThatWasBeingStartedOnAGpuThatCannotBeReadIsWaitedFor) {
+  for (const char* fault : {"\"delay_s\":0.3", "\"hang\":true,\"done\":true"}) {
+    SCOPED_TRACE(fault);
+    restart();
+    rig_.tell_fleet(fmt::format("\"op\":\"inject\",\"call\":\"start\",{}", fault));
+    const JobNumber job = submit(job_of(500, 90000));
+    ASSERT_TRUE(comes_to(job, JobPhase::kStarting));
+    const std::string uuid = row(job).gpu;
+    const int where = controller_->gpu("0")->uuid == uuid ? 0 : 1;
+    controller_.reset();
+    LateToTell& driver = start_late(where);
+    EXPECT_EQ(row(job).phase, JobPhase::kStarting);
+    EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
+    EXPECT_EQ(row(job).attempt, 1);
+    driver.unreadable = -1;
+    EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+    EXPECT_EQ(wrong_runs(rig_), "");
+    controller_.reset();
+    EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
+  }
+}
+
+class LiveOddUnread : public LiveOdd {
+ protected:
+  // A slice of the new layout is made, nobody hears of it, and the next controller cannot read it.
+  void be_in_the_middle() {
+    start();
+    ASSERT_TRUE(wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }));
+    ASSERT_TRUE(wait_until([&] { return every_intent_is_closed(rig_.state_dir()); }));
+    ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+    rig_.tell_fleet("\"op\":\"inject\",\"gpu\":1,\"call\":\"create\",\"hang\":true,\"done\":true");
+    Command apply;
+    apply.kind = Command::Kind::kApply;
+    apply.layouts = {{"1", "2-2-2-1"}};
+    ASSERT_TRUE(controller_->command(apply, "test").has_value());
+    ASSERT_TRUE(wait_until([&] { return (slots_of(rig_.readings()[1]) & new_slots_) != 0; }));
+    controller_.reset();
+    driver_ = &start_late(1);
+    EXPECT_EQ(controller_->gpu("1")->state, "fenced");
+    EXPECT_FALSE(every_intent_is_closed(rig_.state_dir()));
+  }
+  const Board& board_ = **BoardTable::shipped().find("A100-40GB");
+  const SlotSet new_slots_ = *parse_layout(board_, "2-2-2-1");
+  LateToTell* driver_ = nullptr;
+};
+
+TEST_F(LiveOddUnread, AChangeUnderWayIsUndoneOnceItCanBe) {
+  ASSERT_NO_FATAL_FAILURE(be_in_the_middle());
+  driver_->unreadable = -1;
+  EXPECT_TRUE(wait_until([&] {
+    return controller_->gpu("1")->layout == "3-3" && every_intent_is_closed(rig_.state_dir());
+  })) << controller_->gpu("1")->layout;
+  const GpuView gpu = *controller_->gpu("1");
+  for (const SliceView& slice : gpu.slices) EXPECT_EQ(slice.state, "ready") << slice.profile;
+  EXPECT_EQ(difference(*controller_->look(), rig_.readings()), "");
+  controller_.reset();
+  EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
+}
+
+TEST_F(LiveOddUnread, WhatOthersHaveMadeMeanwhileIsTheirs) {
+  ASSERT_NO_FATAL_FAILURE(be_in_the_middle());
+  // In a slot that was to be ours.
+  int slot = 0;
+  while (!(new_slots_ >> slot & 1) || !can_add(board_, slots_of(rig_.readings()[1]), slot)) ++slot;
+  rig_.tell_fleet(fmt::format("\"op\":\"foreign-create\",\"gpu\":1,\"slot\":{}", slot));
+  driver_->unreadable = -1;
+  EXPECT_TRUE(wait_until([&] {
+    return controller_->gpu("1")->layout == "3-2" && every_intent_is_closed(rig_.state_dir());
+  })) << controller_->gpu("1")->layout;
+  const GpuView gpu = *controller_->gpu("1");
+  const bool is_theirs = std::any_of(
+      gpu.slices.begin(), gpu.slices.end(),
+      [&](const SliceView& slice) { return slice.slot == slot && slice.state == "foreign"; });
+  EXPECT_TRUE(is_theirs);
+  EXPECT_NE(slots_of(rig_.readings()[1]) >> slot & 1, 0u) << "it is left alone";
 }
 
 // Nothing else happens that policies are asked at.
@@ -785,6 +898,48 @@ TEST_F(LiveOdd, AFullDiskRefusesSubmissionsAndLetsJobsGoOn) {
   EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
 }
 
+TEST_F(LiveOdd, MoreJobsThanThereMayBeAreRefusedUntilSomeAreOver) {
+  options_.most_jobs = 3;
+  start();
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  for (int i = 0; i < 3; ++i) (void)submit(job_of(10, 600, fmt::format("key {}", i)));
+  const auto refused = controller_->submit(job_of(10, 600), "test");
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().status, 503);
+  EXPECT_EQ(refused.error().error, "not accepted: 3 jobs wait or run already");
+  EXPECT_FALSE(controller_->submit(job_of(10, 600, "key 1"), "test")->created) << "it is there";
+  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+  ASSERT_TRUE(wait_until([&] { return controller_->counters().done == 3; }));
+  EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
+}
+
+TEST_F(LiveOdd, JobsAreExpectedToStartWhereASliceTheyRunOnIsFreeFirst) {
+  start();
+  ASSERT_TRUE(wait_until([&] {
+    return controller_->gpu("0")->layout == "7" && controller_->gpu("1")->layout == "3-3" &&
+           every_intent_is_closed(rig_.state_dir());
+  }));
+  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+  JobRequest nowhere = job_of(10, 1);
+  nowhere.memory_mib = 100'000;
+  const JobNumber never = submit(nowhere);
+  for (int i = 1; i <= 5; ++i) (void)submit(job_of(1000 * i, 1000 * i));
+  const auto expected = controller_->expectations(100);
+  ASSERT_EQ(expected.size(), 5u);
+  std::multiset<TimeUs> ends;  // Of those that have the three slices.
+  for (const auto& one : expected) {
+    EXPECT_NE(one.job, never);
+    EXPECT_GT(one.end_us, one.start_us);
+    if (ends.size() < 3) {
+      EXPECT_LE(one.start_us, controller_->now_us());
+    } else {
+      EXPECT_EQ(one.start_us, *ends.begin());
+      ends.erase(ends.begin());
+    }
+    ends.insert(one.end_us);
+  }
+}
+
 TEST_F(LiveOdd, AJournalOfANewerProgramIsRefusedInOneLineAndLeftAlone) {
   start();
   controller_.reset();
@@ -829,7 +984,11 @@ TEST_F(LiveOdd, ChangesAreBoundedByTheHour) {
   ASSERT_TRUE(moved_away());
   EXPECT_FALSE(comes_home(0.5));
   EXPECT_GT(controller_->counters().withheld_budget, 0);
-  // Half an hour of the fleet gives room for another.
+  restart();  // It is no way to more.
+  (void)submit(job_of(1, 60));
+  EXPECT_FALSE(comes_home(0.5));
+  EXPECT_GT(controller_->counters().withheld_budget, 0);
+  // An hour of the fleet gives room for another.
   EXPECT_TRUE(wait_until([&] {
     (void)submit(job_of(1, 60));
     return comes_home(0.1);

@@ -71,6 +71,7 @@ Result<void> read_config(const std::string& path, const CLI::App& command, Serve
       fields.number("retry_first_s", given.control.retry_first_s, 0.1, 86400);
       fields.number("retry_most_s", given.control.retry_most_s, 0.1, 864000);
       fields.integer("keep_days", given.control.keep_days, 1, 36500);
+      fields.integer("most_jobs", given.control.most_jobs, 1, 100'000'000);
     });
     document.section("http", [&](TomlFields& fields) {
       fields.text("token_file", given.server.token_file);

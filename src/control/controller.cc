@@ -198,6 +198,14 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
       known.push_back({&submission, std::move(answer), is_new});
       continue;
     }
+    if (std::ssize(jobs) + std::ssize(created) >= options.most_jobs) {
+      known.push_back(
+          {&submission,
+           tl::unexpected(Refusal{
+               503, fmt::format("not accepted: {} jobs wait or run already", options.most_jobs),
+               ""})});
+      continue;
+    }
     New job{&submission, {}, {}};
     const TimeUs at_us = std::max(submission.at_us, boot_us);
     job.event.kind = Event::Kind::kSubmit;

@@ -33,6 +33,8 @@ struct ControllerOptions {
   double retry_most_s = 3600;
   int keep_days = 30;  // Finished jobs, closed intents, events, decisions and the audit log.
   std::int64_t keep_events = 5'000'000;  // At most so many, and some to begin from.
+  std::int64_t keep_rows = 5'000'000;    // Of finished jobs, intents and audit: at most so many.
+  int most_jobs = 1'000'000;             // That wait or run; more are refused.
   std::int64_t rebase_events = 500'000;  // So many, and the journal gets a new beginning.
   int workers = 16;
   // Called by the loop's thread at the named points of a change or a run, before what the name says

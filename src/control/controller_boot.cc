@@ -164,15 +164,37 @@ void Controller::Impl::take_up() {
   }
 }
 
+// All GPUs at once, or else one by one: some that cannot be read do not keep the others waiting.
+DriverResult<std::vector<GpuReading>> Controller::Impl::read_what_can_be() {
+  constexpr int kInVain = 8;  // Calls that do not answer, or the first ones: it is not the GPU.
+  const auto count = static_cast<GpuIndex>(fleet.gpus.size());
+  unread.clear();
+  auto all = bounded_call(driver, options.call_timeout_s,
+                          [count](Driver& fleet_driver) { return fleet_driver.read_all(count); });
+  if (all) return all;
+  std::vector<GpuReading> readings(count);
+  int timeouts = 0;
+  for (GpuIndex gpu = 0; gpu < count; ++gpu) {
+    auto reading = bounded_call(driver, options.call_timeout_s,
+                                [gpu](Driver& fleet_driver) { return fleet_driver.read(gpu); });
+    if (reading) {
+      readings[gpu] = std::move(*reading);
+      continue;
+    }
+    unread.emplace(gpu, said(reading.error()));
+    timeouts += reading.error().code == DriverCode::kTimeout;
+    const bool none_so_far = unread.size() == gpu + 1;
+    if (timeouts == kInVain || (none_so_far && (gpu + 1 == kInVain || gpu + 1 == count)))
+      return tl::unexpected(reading.error());
+  }
+  return readings;
+}
+
 // A look at everything once nothing is under way any more that an earlier controller had ordered.
 DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
   constexpr int kLooks = 100;
   for (int looks = 1;; ++looks) {
-    auto readings =
-        bounded_call(driver, options.call_timeout_s,
-                     [count = static_cast<GpuIndex>(fleet.gpus.size())](Driver& fleet_driver) {
-                       return fleet_driver.read_all(count);
-                     });
+    auto readings = read_what_can_be();
     const auto changing = [](const GpuReading& gpu) { return gpu.changing; };
     if (!readings || looks == kLooks || std::none_of(readings->begin(), readings->end(), changing))
       return readings;
@@ -221,7 +243,7 @@ void Controller::Impl::begin_numbers_anew(const std::vector<GpuReading>& reading
   rows.emplace_back(std::pair<std::string, std::string>(kNextJob, std::to_string(next_job)));
 }
 
-Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings) {
+Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
   auto loaded = journal->load();
   if (!loaded) return pass_on(loaded);
   next_job = loaded->next_job;
@@ -270,6 +292,14 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
     if (!book.row.key.empty()) keys[book.row.owner + '\0' + book.row.key] = book.row.number;
     jobs.emplace(book.row.number, std::move(book));
   }
+  // After a restart an operator's changes count as well: the journal does not tell them apart.
+  const auto recent = journal->intents_after(boot_us - Model::window_us(options.setup.limits));
+  if (!recent) return pass_on(recent);
+  for (const IntentRow& row : *recent) {
+    const auto found = gpu_by_uuid.find(row.gpu);
+    if (found != gpu_by_uuid.end())
+      snapshot.gpus[found->second].changes_us.push_back(row.opened_us);
+  }
   if (auto caught_up = catch_up(readings); !caught_up) return pass_on(caught_up);
   for (const SliceRow& row : loaded->slices) {
     const auto found = gpu_by_uuid.find(row.gpu);
@@ -279,9 +309,35 @@ Result<Snapshot> Controller::Impl::stand(const std::vector<GpuReading>& readings
     const auto found = gpu_by_uuid.find(row.gpu);
     if (found != gpu_by_uuid.end()) gpus[found->second].intent = std::move(row);
   }
+  believe_the_journal(loaded->slices, readings);
   settle_slices(readings, snapshot);
   settle_runs(readings, snapshot);
   return snapshot;
+}
+
+// What a GPU that cannot be read has, as far as is known: what it had. It is fenced until a look
+// tells; a job that runs there is not started elsewhere.
+void Controller::Impl::believe_the_journal(const std::vector<SliceRow>& slices,
+                                           std::vector<GpuReading>& readings) {
+  std::map<std::string, const JobRow*> on_slice;
+  for (const auto& [number, book] : jobs) {
+    if (book.row.phase != JobPhase::kQueued) on_slice[book.row.slice] = &book.row;
+  }
+  for (const SliceRow& row : slices) {
+    const auto found = gpu_by_uuid.find(row.gpu);
+    if (found == gpu_by_uuid.end() || !unread.contains(found->second)) continue;
+    SliceReading slice;
+    slice.uuid = row.uuid;
+    slice.slot = static_cast<std::uint8_t>(row.slot);
+    if (const auto job = on_slice.find(row.uuid); job != on_slice.end()) {
+      const JobRow& there = *job->second;
+      slice.run = run_name(there.number, there.attempt);
+      slice.phase = there.phase == JobPhase::kSaving ? RunPhase::kSaving : RunPhase::kRunning;
+      slice.begin_us = there.begin_us;
+      jobs.at(there.number).unclear = there.phase == JobPhase::kStarting;
+    }
+    readings[found->second].slices.push_back(std::move(slice));
+  }
 }
 
 // Runs that were over while nobody listened.
@@ -333,23 +389,29 @@ SlotSet Controller::Impl::slots_we_know(GpuIndex index, const GpuReading& readin
   return known;
 }
 
+// Slices that the step under way had made, and had no time to tell of.
+void Controller::Impl::own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among) {
+  GpuBook& gpu = gpus[index];
+  if (!gpu.intent) return;
+  const SlotSet made = slots_being_made(*gpu.intent) & among;
+  for (const SliceReading& slice : reading.slices) {
+    if (!(made >> slice.slot & 1) || !gpu.ours.insert(slice.uuid).second) continue;
+    rows.emplace_back(SliceRow{slice.uuid, gpu.row.uuid, slice.slot, boot_us});
+  }
+}
+
 // Which slices are ours, and where each GPU is to go: on with a change that was under way, or back.
 void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Snapshot& snapshot) {
   for (GpuIndex index = 0; index < gpus.size(); ++index) {
     GpuBook& gpu = gpus[index];
     Snapshot::GpuStand& stand = snapshot.gpus[index];
-    const SlotSet made = gpu.intent ? slots_being_made(*gpu.intent) : 0;
     std::set<std::string> gone = gpu.ours;
     const SlotSet present = slots_we_know(index, readings[index]);
+    own_what_was_made(index, readings[index], present);
     for (const SliceReading& slice : readings[index].slices) {
       gone.erase(slice.uuid);
       if (!(present >> slice.slot & 1)) continue;
       gpu.slices[slice.slot] = slice.uuid;
-      // The step under way had made it, and had no time to say so.
-      if (!gpu.ours.contains(slice.uuid) && (made >> slice.slot & 1)) {
-        gpu.ours.insert(slice.uuid);
-        rows.emplace_back(SliceRow{slice.uuid, gpu.row.uuid, slice.slot, boot_us});
-      }
       if (!gpu.ours.contains(slice.uuid)) stand.foreign |= SlotSet{1} << slice.slot;
     }
     for (const std::string& uuid : gone) {
@@ -358,6 +420,8 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
     }
     gpu.lost = readings[index].lost;
     if (gpu.lost && gpu.row.fence.empty()) gpu.row.fence = "the GPU is lost";
+    if (const auto why = unread.find(index); why != unread.end())
+      gpu.row.fence = "it cannot be read: " + why->second;
     if (readings[index].changing) gpu.row.fence = "a change of an earlier controller does not end";
     if (present != slots_of(readings[index]))
       gpu.row.fence = "it has slices that its board's table does not allow";
@@ -367,7 +431,11 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
     }
     stand.present = stand.target = present;
     stand.fresh = stand.fresh && present == 0 && !gpu.intent;
-    if (gpu.intent) {
+    if (gpu.intent && unread.contains(index)) {
+      // Nobody knows how far it has come: it goes back once it can be read.
+      gpu.undo_reason = gpu.row.fence;
+      if (gpu.intent->target != gpu.intent->base) gpu.wanted = gpu.intent->target;
+    } else if (gpu.intent) {
       const SlotSet wanted = was_moving(*gpu.intent) ? gpu.intent->base : gpu.intent->target;
       if ((stand.foreign & ~wanted) == 0) stand.target = wanted;
       gpu.intent->step.clear();
@@ -420,9 +488,11 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       const Job job = to_job(*parse_job_request(book->row.body), book->row.submit_us);
       const double full = boards->full_us(job, boards->kind_of_slot(index, slice.slot));
       const bool saving = slice.phase == RunPhase::kSaving;
-      book->row.phase = saving ? JobPhase::kSaving : JobPhase::kRunning;
+      book->row.phase = saving          ? JobPhase::kSaving
+                        : book->unclear ? JobPhase::kStarting
+                                        : JobPhase::kRunning;
       book->row.begin_us = slice.begin_us;
-      book->begun = true;
+      book->begun = !book->unclear;
       if (saving) book->stop_due_us = boot_us;
       rows.emplace_back(book->row);
       const TimeUs end_us = slice.begin_us + State::whole_us(book->row.left * full);

@@ -117,11 +117,14 @@ struct Controller::Impl {
 
   // --- controller_boot.cc
   Result<void> boot(std::unique_ptr<Driver> given);
+  DriverResult<std::vector<GpuReading>> read_what_can_be();
   DriverResult<std::vector<GpuReading>> read_settled();
   Result<void> open_journal();
   std::string damage_in_words() const;
   void doubt_the_journal(const std::vector<GpuReading>& readings);
-  Result<Snapshot> stand(const std::vector<GpuReading>& readings);
+  Result<Snapshot> stand(std::vector<GpuReading>& readings);
+  void own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among);
+  void believe_the_journal(const std::vector<SliceRow>& slices, std::vector<GpuReading>& readings);
   void begin_counterfactual(const Snapshot& snapshot);
   void begin_numbers_anew(const std::vector<GpuReading>& readings);
   SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
@@ -236,10 +239,11 @@ struct Controller::Impl {
   TimeUs boot_us = 0;
   std::unordered_map<std::string, GpuIndex> gpu_by_uuid;
   std::shared_ptr<const Fleet> boards;
-  std::string damage;               // Of the journal that was found; empty: none.
-  std::string damaged_journal;      // Where it is kept.
-  std::int64_t first_job = 1;       // Of this journal; lower numbers are of one that was lost.
-  std::vector<GpuIndex> half_done;  // With a change under way, and closed by an operator.
+  std::string damage;           // Of the journal that was found; empty: none.
+  std::string damaged_journal;  // Where it is kept.
+  std::int64_t first_job = 1;   // Of this journal; lower numbers are of one that was lost.
+  std::map<GpuIndex, std::string> unread;  // Why these could not be read at the start, nor since.
+  std::vector<GpuIndex> half_done;         // With a change under way, and closed by an operator.
   std::unordered_map<GpuIndex, TimeUs> changed_us;  // When the fleet last said so, before it.
 
   std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();

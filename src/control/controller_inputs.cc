@@ -193,6 +193,7 @@ void Controller::Impl::on_read(const CallDone& done) {
     if (gpu.lost) reconcile(done.gpu, *done.outcome.reading, clock_us());
     return fence(done.gpu, "it cannot be read: " + said(done.outcome.error));
   }
+  if (unread.erase(done.gpu) > 0) own_what_was_made(done.gpu, *done.outcome.reading, ~SlotSet{0});
   for (const SliceReading& slice : done.outcome.reading->slices) {
     JobBook* book = book_of(slice.run);
     if (book == nullptr || !book->unclear) continue;

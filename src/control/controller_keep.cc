@@ -72,7 +72,7 @@ void Controller::Impl::forget_old() {
     save_beginnings();
     if (!flush({})) return;
   }
-  const auto more = journal->trim(before, beginnings.front().event, kTrimRows);
+  const auto more = journal->trim(before, beginnings.front().event, options.keep_rows, kTrimRows);
   next_trim_ns = now_ns + (more && *more ? kTrimMoreNs : kTrimEveryNs);
 }
 

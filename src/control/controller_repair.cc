@@ -149,6 +149,7 @@ void Controller::Impl::try_again(GpuIndex index) {
   }
   order_strays_killed(index);
   order_read(index);
+  if (unread.contains(index)) return;  // What others have there is to be known first.
   if (!gpu.undo_reason.empty()) return order_move(index, CallDone::Kind::kUndo);
   const GpuState& state = model->state().gpu(index);
   const bool cutting = state.operation_end_us != kNever;

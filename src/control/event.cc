@@ -83,8 +83,8 @@ Setup setup_of(const json& body) {
 
 json to_json(const Snapshot::GpuStand& gpu) {
   json body = {gpu.present, gpu.foreign, gpu.target, gpu.closed, gpu.fresh};
-  if (!gpu.budget && !gpu.step) return body;
-  body.push_back(gpu.budget ? json(*gpu.budget) : json());
+  if (gpu.changes_us.empty() && !gpu.step && gpu.ordered) return body;
+  body.push_back(gpu.changes_us);
   body.push_back(gpu.ordered);
   if (const auto& step = gpu.step)
     body.push_back({step->slot, step->create, step->end_us, step->base, step->made});
@@ -93,7 +93,8 @@ json to_json(const Snapshot::GpuStand& gpu) {
 
 Snapshot::GpuStand gpu_of(const json& body) {
   Snapshot::GpuStand gpu{body.at(0), body.at(1), body.at(2), body.at(3), body.at(4)};
-  if (body.size() > 5 && !body[5].is_null()) gpu.budget = body[5];
+  // Journals of earlier programs have another account of changes, or none.
+  if (body.size() > 5 && body[5].is_array()) gpu.changes_us = body[5].get<std::vector<TimeUs>>();
   // Journals of earlier programs do not say whether it was ordered.
   std::size_t at = 6;
   if (body.size() > at && body[at].is_boolean()) gpu.ordered = body[at++];

@@ -21,7 +21,7 @@ using JobNumber = std::int64_t;
 
 // At most so much change; 0 of a cap: none.
 struct Limits {
-  double changes_per_gpu_hour = 60;
+  double changes_per_gpu_hour = 60;  // Below 1: one in so many hours.
   double power_cap_w = 0;
 };
 
@@ -56,7 +56,7 @@ struct Snapshot {
     SlotSet target = 0;
     bool closed = false;
     bool fresh = false;  // Nothing was ever made there: the policy's first layout is.
-    std::optional<double> budget = std::nullopt;  // Changes that may be made now; none: all.
+    std::vector<TimeUs> changes_us = {};  // Those that count towards the limit.
     std::optional<Step> step = std::nullopt;
     bool ordered = true;  // Its target is gone to while frozen, too.
   };

@@ -120,6 +120,14 @@ Result<JournalState> Journal::load() {
   return state;
 }
 
+Result<std::vector<IntentRow>> Journal::intents_after(TimeUs opened_us) {
+  std::vector<IntentRow> rows;
+  const auto read = read_all(impl_->db.get(),
+                             fmt::format("WHERE opened_us > {} ORDER BY number", opened_us), rows);
+  if (!read) return pass_on(read);
+  return rows;
+}
+
 std::string Journal::setting(std::string_view name) {
   return read_setting(impl_->setting, name).value_or("");
 }

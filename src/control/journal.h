@@ -185,10 +185,12 @@ class Journal {
   // has grown far beyond that.
   void rest();
 
-  // Takes out finished jobs, closed intents and audit rows from before `before_us`, and events and
-  // decisions before event `first_event`, at most `rows` of each; in a transaction of its own.
-  // Answers whether more is left.
-  Result<bool> trim(TimeUs before_us, std::int64_t first_event, int rows);
+  // Those that were opened after that time, open or closed.
+  Result<std::vector<IntentRow>> intents_after(TimeUs opened_us);
+  // Takes out finished jobs, closed intents and audit rows from before `before_us` or before the
+  // last `keep`, and events and decisions before event `first_event`, at most `rows` of each; in a
+  // transaction of its own. Answers whether more is left.
+  Result<bool> trim(TimeUs before_us, std::int64_t first_event, std::int64_t keep, int rows);
 
  private:
   struct Impl;

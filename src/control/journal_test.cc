@@ -182,9 +182,9 @@ TEST(Journal, TrimsWhatIsOldAndFinishedAndGivesNoNumberTwice) {
       journal.put(AuditRow{number, time, 0, "", ""});
     }
     must_commit(journal);
-    EXPECT_EQ(journal.trim(501, 4, 2), true);
-    EXPECT_EQ(journal.trim(501, 4, 2), true);
-    EXPECT_EQ(journal.trim(501, 4, 2), false);
+    EXPECT_EQ(journal.trim(501, 4, 10, 2), true);
+    EXPECT_EQ(journal.trim(501, 4, 10, 2), true);
+    EXPECT_EQ(journal.trim(501, 4, 10, 2), false);
     auto reader = JournalReader::open(folder.path());
     ASSERT_TRUE(reader.has_value());
     EXPECT_EQ(reader->jobs(std::nullopt, 0, 99)->size(), 6u);  // 1 runs, 6 to 10 are too young.
@@ -198,6 +198,12 @@ TEST(Journal, TrimsWhatIsOldAndFinishedAndGivesNoNumberTwice) {
     }));
     EXPECT_EQ(events, (std::vector<std::int64_t>{4, 5, 6, 7, 8, 9, 10}));
 
+    // The last four of each; a job that runs and an intent that is open stay.
+    EXPECT_EQ(journal.trim(501, 4, 4, 100), false);
+    EXPECT_EQ(reader->jobs(std::nullopt, 0, 99)->size(), 5u);
+    EXPECT_EQ(reader->intents("", 0, 99)->size(), 5u);
+    EXPECT_EQ(reader->audit(0, 99)->size(), 4u);
+
     JobRow last;
     last.number = 1;
     last.phase = JobPhase::kDone;
@@ -209,7 +215,7 @@ TEST(Journal, TrimsWhatIsOldAndFinishedAndGivesNoNumberTwice) {
     journal.put(last);
     journal.put(closed);
     must_commit(journal);
-    EXPECT_EQ(journal.trim(kNever, kNever, 100), false);
+    EXPECT_EQ(journal.trim(kNever, kNever, 10, 100), false);
     EXPECT_TRUE(reader->jobs(std::nullopt, 0, 99)->empty());
   }
   Journal journal = must_open(folder.path());

@@ -25,6 +25,13 @@ constexpr Trim kByTime[] = {
      "SELECT number FROM (SELECT number, at_us FROM audit ORDER BY number LIMIT ?2) WHERE at_us < "
      "?1"},
 };
+// And where there are too many: those before a number.
+constexpr Trim kByCount[] = {
+    {"jobs", "SELECT number FROM jobs WHERE phase >= 4 AND number < ?1 ORDER BY number LIMIT ?2"},
+    {"intents",
+     "SELECT number FROM intents WHERE closed_us >= 0 AND number < ?1 ORDER BY number LIMIT ?2"},
+    {"audit", "SELECT number FROM audit WHERE number < ?1 ORDER BY number LIMIT ?2"},
+};
 // A decision goes with the events it follows from: replay compares what it finds.
 constexpr Trim kByNumber[] = {
     {"events", "SELECT number FROM events WHERE number < ?1 ORDER BY number LIMIT ?2"},
@@ -44,18 +51,21 @@ Result<std::int64_t> next_number(sqlite3* db, std::string_view table) {
   return std::max(highest.integer(0) + 1, parse_integer(*kept).value_or(1));
 }
 
-Result<bool> Journal::trim(TimeUs before_us, std::int64_t first_event, int rows) {
+Result<bool> Journal::trim(TimeUs before_us, std::int64_t first_event, std::int64_t keep,
+                           int rows) {
   SM_CHECK(rows > 0);
   sqlite3* db = impl_->db.get();
   bool more = false;
   begin();
-  const auto trim_table = [&](const Trim& trim, std::int64_t before) {
+  // `before` is made of the lowest number of the table that is not given yet.
+  const auto trim_table = [&](const Trim& trim, auto before_of) {
     if (!impl_->failure.empty()) return;
     const auto next = next_number(db, trim.table);
     if (!next) {
       impl_->failure = fmt::format("{}: {}", kJournalName, next.error().message);
       return;
     }
+    const std::int64_t before = before_of(*next);
     Statement remove(
         db, fmt::format("DELETE FROM {} WHERE number IN ({})", trim.table, trim.candidates));
     remove.bind(1, before);
@@ -69,8 +79,10 @@ Result<bool> Journal::trim(TimeUs before_us, std::int64_t first_event, int rows)
     left.bind(2, std::int64_t{1});
     more = more || left.step() == SQLITE_ROW;
   };
-  for (const Trim& trim : kByTime) trim_table(trim, before_us);
-  for (const Trim& trim : kByNumber) trim_table(trim, first_event);
+  for (const Trim& trim : kByTime) trim_table(trim, [&](std::int64_t) { return before_us; });
+  for (const Trim& trim : kByCount)
+    trim_table(trim, [&](std::int64_t next) { return next - keep; });
+  for (const Trim& trim : kByNumber) trim_table(trim, [&](std::int64_t) { return first_event; });
   const auto done = commit();
   if (!done) return pass_on(done);
   return more;

@@ -15,7 +15,7 @@ constexpr TimeUs kForeignUs = kHourUs;
 // A run that is not over when it should be goes on for this part of its expected time.
 constexpr double kStretch = 0.1;
 // What has to wait for longer than this until the limits allow it is not waited for.
-constexpr double kLongestWaitUs = 1000.0 * kDayUs;
+constexpr TimeUs kLongestWaitUs = 1000 * kDayUs;
 
 State::Options state_options(const Policy& policy, const Costs& costs, Preemption preemption,
                              std::uint64_t seed) {
@@ -125,8 +125,7 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
   policy_.partitioner->first_layouts(seen, first);
   for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
     const Snapshot::GpuStand& stand = snapshot.gpus[gpu];
-    gpus_[gpu].budget = stand.budget.value_or(setup_.limits.changes_per_gpu_hour);
-    gpus_[gpu].budget_at_us = now;
+    gpus_[gpu].changes_us = stand.changes_us;
     state_.place_initial(gpu, stand.present);
     gpus_[gpu].foreign = stand.foreign;
     for (SlotSet rest = stand.foreign; rest; rest &= rest - 1)
@@ -216,7 +215,7 @@ Snapshot Model::snapshot() const {
     const GpuState& there = state_.gpu(gpu);
     const GpuNotes& notes = gpus_[gpu];
     Snapshot::GpuStand stand{there.present, notes.foreign, there.target, !there.up, false};
-    stand.budget = budget_now(notes);
+    stand.changes_us = notes.changes_us;
     stand.ordered = notes.ordered;
     if (there.operation_end_us != kNever) {
       const int slot = there.operation_slot;
@@ -572,24 +571,23 @@ bool Model::may_change(const Repartition& change) {
     ++round_.withheld_no_gain;
     return false;
   }
-  notes.budget = budget_now(notes);
-  notes.budget_at_us = state_.now();
-  if (notes.budget < 1) {
+  const TimeUs window = window_us(setup_.limits);
+  std::erase_if(notes.changes_us, [&](TimeUs at_us) { return at_us <= state_.now() - window; });
+  const double rate = setup_.limits.changes_per_gpu_hour;
+  const double most = rate > 0 ? std::max(1.0, std::floor(rate)) : 0;
+  if (static_cast<double>(notes.changes_us.size()) >= most) {
     ++round_.withheld_budget;
-    const double wait_us = (1 - notes.budget) / setup_.limits.changes_per_gpu_hour * kHourUs;
-    // A microsecond more, lest a little is missing then.
-    if (wait_us < kLongestWaitUs)
-      budget_due_us_ = std::min(budget_due_us_, state_.now() + static_cast<TimeUs>(wait_us) + 1);
+    if (!notes.changes_us.empty() && window < kLongestWaitUs)
+      budget_due_us_ = std::min(budget_due_us_, notes.changes_us.front() + window);
     return false;
   }
-  notes.budget -= 1;
+  notes.changes_us.push_back(state_.now());
   return true;
 }
 
-double Model::budget_now(const GpuNotes& notes) const {
-  const double rate = setup_.limits.changes_per_gpu_hour;
-  const double hours = static_cast<double>(state_.now() - notes.budget_at_us) / kHourUs;
-  return std::min(std::max(rate, 1.0), notes.budget + hours * rate);
+TimeUs Model::window_us(const Limits& limits) {
+  const double hours = 1 / std::min(1.0, limits.changes_per_gpu_hour);  // Of none: for ever.
+  return hours * kHourUs < kLongestWaitUs ? static_cast<TimeUs>(hours * kHourUs) : kLongestWaitUs;
 }
 
 // A placer marks the slices it gives away; one that is not given after all is free again.

@@ -97,7 +97,8 @@ class Model {
   bool is_for_jobs(GpuIndex gpu, SlotSet layout) const;
   bool change_open(GpuIndex gpu) const { return gpus_[gpu].change_open; }
   SlotSet change_base(GpuIndex gpu) const { return gpus_[gpu].base; }
-  double power_w() const;  // Modelled draw of the fleet now.
+  double power_w() const;                         // Modelled draw of the fleet now.
+  static TimeUs window_us(const Limits& limits);  // How long a change counts towards its limit.
 
  private:
   struct GpuNotes {
@@ -109,8 +110,7 @@ class Model {
     enum class Verdict : std::uint8_t { kNotAsked, kMayChange, kWithheld };
     Verdict verdict = Verdict::kNotAsked;  // On the change in the decision at hand ...
     SlotSet asked = 0;                     // ... to this.
-    double budget = 0;                     // Changes that may be made now.
-    TimeUs budget_at_us = 0;
+    std::vector<TimeUs> changes_us;        // Those that count towards the limit, oldest first.
   };
   Model(std::shared_ptr<const Fleet> fleet, Setup setup, Policy policy, Costs costs,
         Preemption preemption);
@@ -127,7 +127,6 @@ class Model {
   void carry_out(Decision& decision);
   void filter(Decision& decision);
   bool may_change(const Repartition& change);
-  double budget_now(const GpuNotes& notes) const;
   void release(const Start& start);
   bool within_power(const Start& start);
   void settle();

@@ -395,13 +395,15 @@ TEST(Model, AChangeThatWasWithheldIsMadeWhenTheLimitsAllowIt) {
     SCOPED_TRACE(rate);
     OneGpu on("greedy");
     on.begin.gpus[0].present = on.begin.gpus[0].target = 0;
-    on.begin.gpus[0].budget = 0.25;
+    const double window_s = 3600 / std::min(rate, 1.0);
+    on.begin.gpus[0].changes_us.assign(rate < 1 ? 1 : static_cast<std::size_t>(rate),
+                                       -to_us(0.25 * window_s));
     on.begin.setup.limits.changes_per_gpu_hour = rate;
     on.make();
     ASSERT_TRUE(on.tell(Event::Kind::kSubmit, 1));
     EXPECT_EQ(on.round(), "nothing");
     const TimeUs due_us = on.model->next_due_us();
-    EXPECT_NEAR(to_s(due_us), 0.75 / rate * 3600, 1);
+    EXPECT_NEAR(to_s(due_us), 0.75 * window_s, 1);
     on.now = due_us - 2 * kSecondUs;
     EXPECT_EQ(on.round(), "nothing");
     EXPECT_NEAR(static_cast<double>(on.model->next_due_us()), static_cast<double>(due_us), 2);
