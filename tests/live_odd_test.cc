@@ -255,7 +255,7 @@ TEST_F(LiveOdd, ADamagedJournalIsKnownOfThoughTheStartThatFoundItWentNoFurther) 
 // Nobody knows what the runs of a journal that is gone are worth.
 TEST_F(LiveOdd, AJournalThatIsGoneIsMissedWhereItsRunsGoOn) {
   start();
-  const JobNumber job = submit(job_of(9000, 90000));
+  const JobNumber job = submit(job_of(1e6, 1e7));
   ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
   const std::string run = fmt::format("{}.1", job);
   for (const bool empty : {false, true}) {
@@ -430,9 +430,21 @@ TEST_F(LiveOdd, AGpuThatCannotBeReadAtTheStartIsFencedAndTheOthersGoOn) {
   }
 }
 
+TEST_F(LiveOdd, AGpuThatCannotBeReadStopsTheStartWhereThereIsNoJournal) {
+  auto late = std::make_unique<LateToTell>(rig_.fleet_dir());
+  late->unreadable = 1;
+  const auto started = Controller::start(options_, std::move(late));
+  ASSERT_FALSE(started.has_value());
+  EXPECT_TRUE(started.error().message.starts_with("the fleet cannot be read: GPU-"))
+      << started.error().message;
+  EXPECT_NE(started.error().message.find("its wires are cut"), std::string::npos);
+  start();
+  EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
+}
+
 // Nobody can tell whether its run was begun.
 TEST_F(LiveOdd, AJobThatWasBeingStartedOnAGpuThatCannotBeReadIsWaitedFor) {
-  for (const char* fault : {"\"delay_s\":0.3", "\"hang\":true,\"done\":true"}) {
+  for (const char* fault : {"\"delay_s\":30", "\"hang\":true,\"done\":true"}) {
     SCOPED_TRACE(fault);
     restart();
     rig_.tell_fleet(fmt::format("\"op\":\"inject\",\"call\":\"start\",{}", fault));
@@ -689,40 +701,65 @@ TEST_F(LiveOdd, NumbersThatAnOlderCopyOfTheJournalDoesNotKnowAreNotGivenAgain) {
   }
 }
 
-// The job is queued in the copy, and runs.
-TEST_F(LiveOdd, ARunThatAnOlderCopyOfTheJournalDoesNotKnowIsStoppedOnceItCanBe) {
-  start();
-  ASSERT_TRUE(wait_until([&] {
-    return controller_->gpu("0")->layout == "7" && controller_->gpu("1")->layout == "3-3";
-  }));
-  ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
-  const JobNumber job = submit(job_of(2e4, 1e6));
-  const std::string run = fmt::format("{}.1", job);
-  controller_.reset();
-  const std::string copy = rig_.state_dir() + "-copy";
-  std::filesystem::copy(rig_.state_dir(), copy, std::filesystem::copy_options::recursive);
-  start();
-  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
-  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
-  const std::string gpu = std::to_string(gpu_of(run));
-  controller_.reset();
-  std::filesystem::remove_all(rig_.state_dir());
-  std::filesystem::rename(copy, rig_.state_dir());
+class LiveOddOlder : public LiveOdd {
+ protected:
+  // A job runs that is queued in the copy of the journal which is put back; no controller runs.
+  void put_back_a_copy() {
+    start();
+    ASSERT_TRUE(wait_until([&] {
+      return controller_->gpu("0")->layout == "7" && controller_->gpu("1")->layout == "3-3";
+    }));
+    ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
+    job_ = submit(job_of(2e4, 1e6));
+    run_ = fmt::format("{}.1", job_);
+    controller_.reset();
+    const std::string copy = rig_.state_dir() + "-copy";
+    std::filesystem::copy(rig_.state_dir(), copy, std::filesystem::copy_options::recursive);
+    start();
+    ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+    ASSERT_TRUE(comes_to(job_, JobPhase::kRunning));
+    where_ = gpu_of(run_);
+    ASSERT_GE(where_, 0);
+    controller_.reset();
+    std::filesystem::remove_all(rig_.state_dir());
+    std::filesystem::rename(copy, rig_.state_dir());
+  }
+  JobNumber job_ = 0;
+  std::string run_;
+  int where_ = -1;
+};
+
+TEST_F(LiveOddOlder, ARunThatItDoesNotKnowIsStoppedOnceItCanBe) {
+  ASSERT_NO_FATAL_FAILURE(put_back_a_copy());
+  const std::string gpu = std::to_string(where_);
   rig_.tell_fleet("\"op\":\"inject\",\"call\":\"kill\",\"times\":1000,\"code\":\"timeout\"");
   for (int i = 0; i < 2; ++i) {
     start();
     EXPECT_TRUE(wait_until([&] {
-      return controller_->gpu(gpu)->trouble.find(run + ", which nobody waits for, cannot be") !=
+      return controller_->gpu(gpu)->trouble.find(run_ + ", which nobody waits for, cannot be") !=
              std::string::npos;
     })) << controller_->gpu(gpu)->trouble;
     controller_.reset();
   }
   start();
   rig_.tell_fleet("\"op\":\"clear\"");
-  EXPECT_TRUE(wait_until([&] { return gpu_of(run) < 0 && controller_->gpu(gpu)->state == "up"; }))
+  EXPECT_TRUE(wait_until([&] { return gpu_of(run_) < 0 && controller_->gpu(gpu)->state == "up"; }))
       << controller_->gpu(gpu)->trouble;
   ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
-  EXPECT_TRUE(comes_to(job, JobPhase::kRunning));
+  EXPECT_TRUE(comes_to(job_, JobPhase::kRunning));
+}
+
+TEST_F(LiveOddOlder, ARunThatItDoesNotKnowIsStoppedOnceItsGpuCanBeRead) {
+  ASSERT_NO_FATAL_FAILURE(put_back_a_copy());
+  LateToTell& driver = start_late(where_);
+  EXPECT_EQ(controller_->gpu(std::to_string(where_))->state, "fenced");
+  EXPECT_EQ(gpu_of(run_), where_);
+  driver.unreadable = -1;
+  EXPECT_TRUE(wait_until([&] {
+    return gpu_of(run_) < 0 && controller_->gpu(std::to_string(where_))->state == "up";
+  })) << controller_->gpu(std::to_string(where_))->trouble;
+  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+  EXPECT_TRUE(comes_to(job_, JobPhase::kRunning));
 }
 
 // As after a host that lost power: the journal is synced, the simulated fleet's state is not.

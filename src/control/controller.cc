@@ -383,7 +383,10 @@ void Controller::Impl::watch(JobBook& book, TimeUs now) {
     rows.emplace_back(book.row);
     changed(book);
   }
-  if (overdue && book.row.cancelled) order_stop(book, false, now);
+  // Where the call itself fails the fence tries again.
+  if (overdue && book.row.cancelled && !book.stop_failed &&
+      !gpus[gpu_by_uuid.at(book.row.gpu)].hung)
+    order_stop(book, false, now);
   if (book.max_runtime_us && book.begun && !book.row.cancelled &&
       book.ran_us(now) > *book.max_runtime_us) {
     book.row.cancelled = true;

@@ -110,6 +110,10 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
 
   auto readings = read_settled();
   if (!readings) return fail("the fleet cannot be read: {}", readings.error().message);
+  // A journal that begins here has nothing to go by.
+  if (!unread.empty() && known_fleet.empty())
+    return fail("the fleet cannot be read: {}: {}", fleet.gpus[unread.begin()->first],
+                unread.begin()->second);
   doubt_the_journal(*readings);
   auto snapshot = stand(*readings);
   if (!snapshot) return pass_on(snapshot);
@@ -192,11 +196,13 @@ DriverResult<std::vector<GpuReading>> Controller::Impl::read_what_can_be() {
 
 // A look at everything once nothing is under way any more that an earlier controller had ordered.
 DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
-  constexpr int kLooks = 100;
-  for (int looks = 1;; ++looks) {
+  constexpr auto kPatience = std::chrono::seconds(10);
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
     auto readings = read_what_can_be();
     const auto changing = [](const GpuReading& gpu) { return gpu.changing; };
-    if (!readings || looks == kLooks || std::none_of(readings->begin(), readings->end(), changing))
+    if (!readings || std::none_of(readings->begin(), readings->end(), changing) ||
+        std::chrono::steady_clock::now() - begin > kPatience)
       return readings;
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
   }
@@ -240,6 +246,7 @@ void Controller::Impl::begin_numbers_anew(const std::vector<GpuReading>& reading
     for (const SliceReading& slice : gpu.slices)
       next_job = std::max(next_job, number_of_run(slice.run) + 1);
   }
+  numbers_from = next_job;
   rows.emplace_back(std::pair<std::string, std::string>(kNextJob, std::to_string(next_job)));
 }
 
@@ -249,7 +256,8 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
   next_job = loaded->next_job;
   // Runs of a journal that was lost may still be known to the fleet: none of their numbers again.
   first_job = parse_integer(journal->setting(kFirstJob)).value_or(1);
-  next_job = std::max({next_job, first_job, parse_integer(journal->setting(kNextJob)).value_or(1)});
+  numbers_from = parse_integer(journal->setting(kNextJob)).value_or(1);
+  next_job = std::max({next_job, first_job, numbers_from});
   if (!damage.empty()) {
     begin_numbers_anew(readings);
     first_job = next_job;
@@ -292,14 +300,7 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
     if (!book.row.key.empty()) keys[book.row.owner + '\0' + book.row.key] = book.row.number;
     jobs.emplace(book.row.number, std::move(book));
   }
-  // After a restart an operator's changes count as well: the journal does not tell them apart.
-  const auto recent = journal->intents_after(boot_us - Model::window_us(options.setup.limits));
-  if (!recent) return pass_on(recent);
-  for (const IntentRow& row : *recent) {
-    const auto found = gpu_by_uuid.find(row.gpu);
-    if (found != gpu_by_uuid.end())
-      snapshot.gpus[found->second].changes_us.push_back(row.opened_us);
-  }
+  if (auto changes = count_changes(snapshot); !changes) return pass_on(changes);
   if (auto caught_up = catch_up(readings); !caught_up) return pass_on(caught_up);
   for (const SliceRow& row : loaded->slices) {
     const auto found = gpu_by_uuid.find(row.gpu);
@@ -313,6 +314,23 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
   settle_slices(readings, snapshot);
   settle_runs(readings, snapshot);
   return snapshot;
+}
+
+// Those that count towards the limit. After a restart an operator's do as well: the journal does
+// not tell them apart.
+Result<void> Controller::Impl::count_changes(Snapshot& snapshot) {
+  const Limits& limits = options.setup.limits;
+  const auto recent = journal->intents_between(boot_us - Model::window_us(limits), boot_us);
+  if (!recent) return pass_on(recent);
+  const std::size_t most = Model::most_changes(limits);
+  for (const IntentRow& row : *recent) {
+    const auto found = gpu_by_uuid.find(row.gpu);
+    if (found == gpu_by_uuid.end()) continue;
+    auto& changes = snapshot.gpus[found->second].changes_us;
+    changes.push_back(row.opened_us);
+    if (changes.size() > most) changes.erase(changes.begin());
+  }
+  return {};
 }
 
 // What a GPU that cannot be read has, as far as is known: what it had. It is fenced until a look
@@ -334,7 +352,7 @@ void Controller::Impl::believe_the_journal(const std::vector<SliceRow>& slices,
       slice.run = run_name(there.number, there.attempt);
       slice.phase = there.phase == JobPhase::kSaving ? RunPhase::kSaving : RunPhase::kRunning;
       slice.begin_us = there.begin_us;
-      jobs.at(there.number).unclear = there.phase == JobPhase::kStarting;
+      jobs.at(there.number).unclear = true;
     }
     readings[found->second].slices.push_back(std::move(slice));
   }
@@ -461,6 +479,17 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
   }
 }
 
+// A run of ours that nobody waits for: it ended in our books, or was never begun there. It is to be
+// killed; one of a journal that was lost goes on: nobody knows what it is worth.
+bool Controller::Impl::is_stray(GpuIndex index, const SliceReading& slice) {
+  const JobBook* book = book_of(slice.run);
+  if (book != nullptr && book->row.phase != JobPhase::kQueued &&
+      gpus[index].ours.contains(slice.uuid))
+    return false;
+  if (number_of_run(slice.run) >= first_job) gpus[index].strays.insert(slice.run);
+  return true;
+}
+
 void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snapshot& snapshot) {
   std::set<JobNumber> found;
   for (GpuIndex index = 0; index < gpus.size(); ++index) {
@@ -473,13 +502,8 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
         continue;
       }
       JobBook* book = book_of(slice.run);
-      const bool owed = book != nullptr && book->row.phase != JobPhase::kQueued &&
-                        gpus[index].ours.contains(slice.uuid);
-      if (!owed) {
-        // A run of ours that nobody waits for: it ended in our books, or was never begun there. One
-        // of a journal that was lost goes on: nobody knows what it is worth.
+      if (is_stray(index, slice)) {
         snapshot.gpus[index].foreign |= SlotSet{1} << slice.slot;
-        if (number_of_run(slice.run) >= first_job) gpus[index].strays.insert(slice.run);
         if (number_of_run(slice.run) >= next_job)
           begin_numbers_anew(readings);  // An older copy's journal.
         continue;
@@ -488,11 +512,10 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       const Job job = to_job(*parse_job_request(book->row.body), book->row.submit_us);
       const double full = boards->full_us(job, boards->kind_of_slot(index, slice.slot));
       const bool saving = slice.phase == RunPhase::kSaving;
-      book->row.phase = saving          ? JobPhase::kSaving
-                        : book->unclear ? JobPhase::kStarting
-                                        : JobPhase::kRunning;
+      // What is only believed to be there is as it was.
+      book->begun = !book->unclear || book->row.phase == JobPhase::kRunning;
+      if (!book->unclear) book->row.phase = saving ? JobPhase::kSaving : JobPhase::kRunning;
       book->row.begin_us = slice.begin_us;
-      book->begun = !book->unclear;
       if (saving) book->stop_due_us = boot_us;
       rows.emplace_back(book->row);
       const TimeUs end_us = slice.begin_us + State::whole_us(book->row.left * full);

@@ -123,7 +123,9 @@ struct Controller::Impl {
   std::string damage_in_words() const;
   void doubt_the_journal(const std::vector<GpuReading>& readings);
   Result<Snapshot> stand(std::vector<GpuReading>& readings);
+  bool is_stray(GpuIndex index, const SliceReading& slice);
   void own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among);
+  Result<void> count_changes(Snapshot& snapshot);
   void believe_the_journal(const std::vector<SliceRow>& slices, std::vector<GpuReading>& readings);
   void begin_counterfactual(const Snapshot& snapshot);
   void begin_numbers_anew(const std::vector<GpuReading>& readings);
@@ -242,6 +244,7 @@ struct Controller::Impl {
   std::string damage;           // Of the journal that was found; empty: none.
   std::string damaged_journal;  // Where it is kept.
   std::int64_t first_job = 1;   // Of this journal; lower numbers are of one that was lost.
+  JobNumber numbers_from = 1;   // Since then they have been given one after the other.
   std::map<GpuIndex, std::string> unread;  // Why these could not be read at the start, nor since.
   std::vector<GpuIndex> half_done;         // With a change under way, and closed by an operator.
   std::unordered_map<GpuIndex, TimeUs> changed_us;  // When the fleet last said so, before it.

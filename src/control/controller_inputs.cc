@@ -193,7 +193,8 @@ void Controller::Impl::on_read(const CallDone& done) {
     if (gpu.lost) reconcile(done.gpu, *done.outcome.reading, clock_us());
     return fence(done.gpu, "it cannot be read: " + said(done.outcome.error));
   }
-  if (unread.erase(done.gpu) > 0) own_what_was_made(done.gpu, *done.outcome.reading, ~SlotSet{0});
+  const bool first_look = unread.contains(done.gpu);
+  if (first_look) own_what_was_made(done.gpu, *done.outcome.reading, ~SlotSet{0});
   for (const SliceReading& slice : done.outcome.reading->slices) {
     JobBook* book = book_of(slice.run);
     if (book == nullptr || !book->unclear) continue;
@@ -211,10 +212,19 @@ void Controller::Impl::on_read(const CallDone& done) {
     Event event;
     event.kind = Event::Kind::kLost;
     event.at_us = clock_us();
-    off_its_slice(*book, event, book->row.left, 0, "a start failed");
+    off_its_slice(*book, event, book->row.left, book->begun ? book->ran_us(event.at_us) : 0,
+                  book->begun ? "its run was gone" : "a start failed");
   }
   if (gpu.adopts) adopt_idle(done.gpu, *done.outcome.reading);
   if (!reconcile(done.gpu, *done.outcome.reading, clock_us())) return;
+  if (first_look) {
+    unread.erase(done.gpu);
+    for (const SliceReading& slice : done.outcome.reading->slices) {
+      if (!slice.run.empty() && is_stray(done.gpu, slice))
+        next_job = std::max(next_job, number_of_run(slice.run) + 1);
+    }
+    order_strays_killed(done.gpu);
+  }
   const bool cutting = model->state().gpu(done.gpu).operation_end_us != kNever;
   if (!gpu.row.fence.empty() && gpu.undo_reason.empty() && !gpu.moving && !cutting &&
       is_clear(done.gpu) && gpu.row.retry_us >= 0 && clock_us() >= gpu.row.retry_us)

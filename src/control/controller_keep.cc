@@ -72,7 +72,11 @@ void Controller::Impl::forget_old() {
     save_beginnings();
     if (!flush({})) return;
   }
-  const auto more = journal->trim(before, beginnings.front().event, options.keep_rows, kTrimRows);
+  const Journal::Kept kept{.since_us = before,
+                           .rows = options.keep_rows,
+                           .jobs_from = numbers_from,
+                           .first_event = beginnings.front().event};
+  const auto more = journal->trim(kept, kTrimRows);
   next_trim_ns = now_ns + (more && *more ? kTrimMoreNs : kTrimEveryNs);
 }
 

@@ -120,10 +120,11 @@ Result<JournalState> Journal::load() {
   return state;
 }
 
-Result<std::vector<IntentRow>> Journal::intents_after(TimeUs opened_us) {
+Result<std::vector<IntentRow>> Journal::intents_between(TimeUs first_us, TimeUs last_us) {
   std::vector<IntentRow> rows;
-  const auto read = read_all(impl_->db.get(),
-                             fmt::format("WHERE opened_us > {} ORDER BY number", opened_us), rows);
+  const auto read = read_all(
+      impl_->db.get(),
+      fmt::format("WHERE opened_us BETWEEN {} AND {} ORDER BY number", first_us, last_us), rows);
   if (!read) return pass_on(read);
   return rows;
 }

@@ -185,12 +185,17 @@ class Journal {
   // has grown far beyond that.
   void rest();
 
-  // Those that were opened after that time, open or closed.
-  Result<std::vector<IntentRow>> intents_after(TimeUs opened_us);
-  // Takes out finished jobs, closed intents and audit rows from before `before_us` or before the
-  // last `keep`, and events and decisions before event `first_event`, at most `rows` of each; in a
-  // transaction of its own. Answers whether more is left.
-  Result<bool> trim(TimeUs before_us, std::int64_t first_event, std::int64_t keep, int rows);
+  // Those that were opened from then to then, open or closed.
+  Result<std::vector<IntentRow>> intents_between(TimeUs first_us, TimeUs last_us);
+  struct Kept {
+    TimeUs since_us = 0;           // Finished jobs, closed intents, audit rows; ...
+    std::int64_t rows = 0;         // ... of each the last so many.
+    std::int64_t jobs_from = 1;    // Jobs before it are not counted: their numbers are far below.
+    std::int64_t first_event = 0;  // And decisions.
+  };
+  // Takes out what is before that, at most `rows` of each; in a transaction of its own. Answers
+  // whether more is left.
+  Result<bool> trim(const Kept& kept, int rows);
 
  private:
   struct Impl;

@@ -182,9 +182,10 @@ TEST(Journal, TrimsWhatIsOldAndFinishedAndGivesNoNumberTwice) {
       journal.put(AuditRow{number, time, 0, "", ""});
     }
     must_commit(journal);
-    EXPECT_EQ(journal.trim(501, 4, 10, 2), true);
-    EXPECT_EQ(journal.trim(501, 4, 10, 2), true);
-    EXPECT_EQ(journal.trim(501, 4, 10, 2), false);
+    Journal::Kept kept{.since_us = 501, .rows = 10, .jobs_from = 1, .first_event = 4};
+    EXPECT_EQ(journal.trim(kept, 2), true);
+    EXPECT_EQ(journal.trim(kept, 2), true);
+    EXPECT_EQ(journal.trim(kept, 2), false);
     auto reader = JournalReader::open(folder.path());
     ASSERT_TRUE(reader.has_value());
     EXPECT_EQ(reader->jobs(std::nullopt, 0, 99)->size(), 6u);  // 1 runs, 6 to 10 are too young.
@@ -199,7 +200,12 @@ TEST(Journal, TrimsWhatIsOldAndFinishedAndGivesNoNumberTwice) {
     EXPECT_EQ(events, (std::vector<std::int64_t>{4, 5, 6, 7, 8, 9, 10}));
 
     // The last four of each; a job that runs and an intent that is open stay.
-    EXPECT_EQ(journal.trim(501, 4, 4, 100), false);
+    kept.rows = 4;
+    kept.jobs_from = 7;  // Those before it were numbered otherwise.
+    EXPECT_EQ(journal.trim(kept, 100), false);
+    EXPECT_EQ(reader->jobs(std::nullopt, 0, 99)->size(), 6u);
+    kept.jobs_from = 1;
+    EXPECT_EQ(journal.trim(kept, 100), false);
     EXPECT_EQ(reader->jobs(std::nullopt, 0, 99)->size(), 5u);
     EXPECT_EQ(reader->intents("", 0, 99)->size(), 5u);
     EXPECT_EQ(reader->audit(0, 99)->size(), 4u);
@@ -215,7 +221,7 @@ TEST(Journal, TrimsWhatIsOldAndFinishedAndGivesNoNumberTwice) {
     journal.put(last);
     journal.put(closed);
     must_commit(journal);
-    EXPECT_EQ(journal.trim(kNever, kNever, 10, 100), false);
+    EXPECT_EQ(journal.trim({kNever, 10, 1, kNever}, 100), false);
     EXPECT_TRUE(reader->jobs(std::nullopt, 0, 99)->empty());
   }
   Journal journal = must_open(folder.path());

@@ -13,6 +13,7 @@ struct Trim {
   // The numbers of rows that may go, oldest first, at most ?2; ?1 is the time, or the number, that
   // they must be from before.
   std::string_view candidates;
+  bool has_first() const { return candidates.find("?3") != std::string_view::npos; }
 };
 
 // Rows of audit are in order of time: the first that is younger ends the search.
@@ -25,9 +26,11 @@ constexpr Trim kByTime[] = {
      "SELECT number FROM (SELECT number, at_us FROM audit ORDER BY number LIMIT ?2) WHERE at_us < "
      "?1"},
 };
-// And where there are too many: those before a number.
+// And where there are too many: those before a number, and not before another.
 constexpr Trim kByCount[] = {
-    {"jobs", "SELECT number FROM jobs WHERE phase >= 4 AND number < ?1 ORDER BY number LIMIT ?2"},
+    {"jobs",
+     "SELECT number FROM jobs WHERE phase >= 4 AND number < ?1 AND number >= ?3 ORDER BY number "
+     "LIMIT ?2"},
     {"intents",
      "SELECT number FROM intents WHERE closed_us >= 0 AND number < ?1 ORDER BY number LIMIT ?2"},
     {"audit", "SELECT number FROM audit WHERE number < ?1 ORDER BY number LIMIT ?2"},
@@ -51,8 +54,7 @@ Result<std::int64_t> next_number(sqlite3* db, std::string_view table) {
   return std::max(highest.integer(0) + 1, parse_integer(*kept).value_or(1));
 }
 
-Result<bool> Journal::trim(TimeUs before_us, std::int64_t first_event, std::int64_t keep,
-                           int rows) {
+Result<bool> Journal::trim(const Kept& kept, int rows) {
   SM_CHECK(rows > 0);
   sqlite3* db = impl_->db.get();
   bool more = false;
@@ -70,6 +72,7 @@ Result<bool> Journal::trim(TimeUs before_us, std::int64_t first_event, std::int6
         db, fmt::format("DELETE FROM {} WHERE number IN ({})", trim.table, trim.candidates));
     remove.bind(1, before);
     remove.bind(2, std::int64_t{rows});
+    if (trim.has_first()) remove.bind(3, kept.jobs_from);
     impl_->note(remove.run(), trim.table);
     if (!impl_->failure.empty() || sqlite3_changes(db) == 0) return;
     impl_->put(impl_->put_setting,
@@ -77,12 +80,14 @@ Result<bool> Journal::trim(TimeUs before_us, std::int64_t first_event, std::int6
     Statement left(db, trim.candidates);
     left.bind(1, before);
     left.bind(2, std::int64_t{1});
+    if (trim.has_first()) left.bind(3, kept.jobs_from);
     more = more || left.step() == SQLITE_ROW;
   };
-  for (const Trim& trim : kByTime) trim_table(trim, [&](std::int64_t) { return before_us; });
+  for (const Trim& trim : kByTime) trim_table(trim, [&](std::int64_t) { return kept.since_us; });
   for (const Trim& trim : kByCount)
-    trim_table(trim, [&](std::int64_t next) { return next - keep; });
-  for (const Trim& trim : kByNumber) trim_table(trim, [&](std::int64_t) { return first_event; });
+    trim_table(trim, [&](std::int64_t next) { return next - kept.rows; });
+  for (const Trim& trim : kByNumber)
+    trim_table(trim, [&](std::int64_t) { return kept.first_event; });
   const auto done = commit();
   if (!done) return pass_on(done);
   return more;

@@ -573,9 +573,7 @@ bool Model::may_change(const Repartition& change) {
   }
   const TimeUs window = window_us(setup_.limits);
   std::erase_if(notes.changes_us, [&](TimeUs at_us) { return at_us <= state_.now() - window; });
-  const double rate = setup_.limits.changes_per_gpu_hour;
-  const double most = rate > 0 ? std::max(1.0, std::floor(rate)) : 0;
-  if (static_cast<double>(notes.changes_us.size()) >= most) {
+  if (notes.changes_us.size() >= most_changes(setup_.limits)) {
     ++round_.withheld_budget;
     if (!notes.changes_us.empty() && window < kLongestWaitUs)
       budget_due_us_ = std::min(budget_due_us_, notes.changes_us.front() + window);
@@ -583,6 +581,11 @@ bool Model::may_change(const Repartition& change) {
   }
   notes.changes_us.push_back(state_.now());
   return true;
+}
+
+std::size_t Model::most_changes(const Limits& limits) {
+  if (limits.changes_per_gpu_hour <= 0) return 0;
+  return static_cast<std::size_t>(std::clamp(limits.changes_per_gpu_hour, 1.0, 1e9));
 }
 
 TimeUs Model::window_us(const Limits& limits) {

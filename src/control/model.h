@@ -97,8 +97,10 @@ class Model {
   bool is_for_jobs(GpuIndex gpu, SlotSet layout) const;
   bool change_open(GpuIndex gpu) const { return gpus_[gpu].change_open; }
   SlotSet change_base(GpuIndex gpu) const { return gpus_[gpu].base; }
-  double power_w() const;                         // Modelled draw of the fleet now.
-  static TimeUs window_us(const Limits& limits);  // How long a change counts towards its limit.
+  double power_w() const;  // Modelled draw of the fleet now.
+  // How many changes of a GPU there may be in that time.
+  static std::size_t most_changes(const Limits& limits);
+  static TimeUs window_us(const Limits& limits);
 
  private:
   struct GpuNotes {
