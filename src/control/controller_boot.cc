@@ -337,6 +337,7 @@ Result<void> Controller::Impl::count_changes(Snapshot& snapshot) {
 // tells; a job that runs there is not started elsewhere.
 void Controller::Impl::believe_the_journal(const std::vector<SliceRow>& slices,
                                            std::vector<GpuReading>& readings) {
+  if (unread.empty()) return;
   std::map<std::string, const JobRow*> on_slice;
   for (const auto& [number, book] : jobs) {
     if (book.row.phase != JobPhase::kQueued) on_slice[book.row.slice] = &book.row;
@@ -346,7 +347,7 @@ void Controller::Impl::believe_the_journal(const std::vector<SliceRow>& slices,
     if (found == gpu_by_uuid.end() || !unread.contains(found->second)) continue;
     SliceReading slice;
     slice.uuid = row.uuid;
-    slice.slot = static_cast<std::uint8_t>(row.slot);
+    slice.slot = row.slot;
     if (const auto job = on_slice.find(row.uuid); job != on_slice.end()) {
       const JobRow& there = *job->second;
       slice.run = run_name(there.number, there.attempt);
@@ -481,7 +482,7 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
 
 // A run of ours that nobody waits for: it ended in our books, or was never begun there. It is to be
 // killed; one of a journal that was lost goes on: nobody knows what it is worth.
-bool Controller::Impl::is_stray(GpuIndex index, const SliceReading& slice) {
+bool Controller::Impl::note_if_stray(GpuIndex index, const SliceReading& slice) {
   const JobBook* book = book_of(slice.run);
   if (book != nullptr && book->row.phase != JobPhase::kQueued &&
       gpus[index].ours.contains(slice.uuid))
@@ -502,7 +503,7 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
         continue;
       }
       JobBook* book = book_of(slice.run);
-      if (is_stray(index, slice)) {
+      if (note_if_stray(index, slice)) {
         snapshot.gpus[index].foreign |= SlotSet{1} << slice.slot;
         if (number_of_run(slice.run) >= next_job)
           begin_numbers_anew(readings);  // An older copy's journal.

@@ -123,7 +123,7 @@ struct Controller::Impl {
   std::string damage_in_words() const;
   void doubt_the_journal(const std::vector<GpuReading>& readings);
   Result<Snapshot> stand(std::vector<GpuReading>& readings);
-  bool is_stray(GpuIndex index, const SliceReading& slice);
+  bool note_if_stray(GpuIndex index, const SliceReading& slice);
   void own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among);
   Result<void> count_changes(Snapshot& snapshot);
   void believe_the_journal(const std::vector<SliceRow>& slices, std::vector<GpuReading>& readings);

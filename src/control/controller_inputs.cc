@@ -220,7 +220,7 @@ void Controller::Impl::on_read(const CallDone& done) {
   if (first_look) {
     unread.erase(done.gpu);
     for (const SliceReading& slice : done.outcome.reading->slices) {
-      if (!slice.run.empty() && is_stray(done.gpu, slice))
+      if (!slice.run.empty() && note_if_stray(done.gpu, slice))
         next_job = std::max(next_job, number_of_run(slice.run) + 1);
     }
     order_strays_killed(done.gpu);

@@ -11,7 +11,7 @@ namespace {
 struct Trim {
   std::string_view table;
   // The numbers of rows that may go, oldest first, at most ?2; ?1 is the time, or the number, that
-  // they must be from before.
+  // they must be from before, and ?3, where it stands, the number that they must not be before.
   std::string_view candidates;
   bool has_first() const { return candidates.find("?3") != std::string_view::npos; }
 };

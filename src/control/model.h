@@ -98,7 +98,7 @@ class Model {
   bool change_open(GpuIndex gpu) const { return gpus_[gpu].change_open; }
   SlotSet change_base(GpuIndex gpu) const { return gpus_[gpu].base; }
   double power_w() const;  // Modelled draw of the fleet now.
-  // How many changes of a GPU there may be in that time.
+  // The limit on changes of a GPU: at most so many in any stretch of that length.
   static std::size_t most_changes(const Limits& limits);
   static TimeUs window_us(const Limits& limits);
 
