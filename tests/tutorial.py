@@ -39,7 +39,7 @@ def main():
         bin_folder = pathlib.Path(folder) / "bin"
         bin_folder.mkdir()
         (bin_folder / "smartmig").symlink_to(program)
-        environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "LC_ALL": "C"}
+        environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}", "LC_ALL": "C", "SMARTMIG_PROGRESS": "off"}
         work = pathlib.Path(folder) / "work"
         after = BLOCK.sub(lambda block: block[1] + run_block(block[2], work, environment) + block[3], before)
     if not BLOCK.search(before):

@@ -25,7 +25,11 @@ struct DayBound {
 // The input of a bound for one day's jobs; points into both arguments.
 BoundInput bound_input(const RunSettings& settings, const JobTable& jobs);
 
-// For days 0..days-1; the same on any number of threads. `progress`, if any, counts days.
+// Steps of progress for each day.
+constexpr std::size_t kBoundSteps = 100;
+
+// For days 0..days-1; the same on any number of threads. `progress`, if any, counts kBoundSteps for
+// each day.
 Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_t days,
                                          const DaySource& source, int threads,
                                          Progress* progress = nullptr);
@@ -36,6 +40,7 @@ double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of);
 // The published energy bound alone, in joules for each day: quick, where the certified one takes
 // seconds.
 Result<std::vector<double>> published_energy_bounds(const RunSettings& settings, std::size_t days,
-                                                    const DaySource& source, int threads);
+                                                    const DaySource& source, int threads,
+                                                    Progress* progress = nullptr);
 
 }  // namespace smartmig
