@@ -60,11 +60,13 @@ std::string what_it_said(const ApiAnswer& answer) {
 void add_api_options(CLI::App& app, ApiOptions& options) {
   options.server = from_environment("SMARTMIG_SERVER", "http://127.0.0.1:8080");
   options.token_file = from_environment("SMARTMIG_TOKEN_FILE", "");
-  app.add_option("--server", options.server,
-                 "Where the controller is (SMARTMIG_SERVER, else http://127.0.0.1:8080)");
+  app.add_option(
+      "--server", options.server,
+      "Address of the controller (default: $SMARTMIG_SERVER, else http://127.0.0.1:8080)");
   app.add_option("--token-file", options.token_file,
-                 "A file of mode 0600 with the token (SMARTMIG_TOKEN_FILE, else none)");
-  app.add_option("--ca", options.ca_file, "A file with the certificate to trust (the system's)");
+                 "A file of mode 0600 with the token (default: $SMARTMIG_TOKEN_FILE, else none)");
+  app.add_option("--ca", options.ca_file,
+                 "A file with the certificate to trust (default: the system's)");
 }
 
 std::string percent_encoded(std::string_view text) {

@@ -12,6 +12,7 @@
 #include "bound/certificate.h"
 #include "bound/linearised.h"
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "cli/run_options.h"
 #include "report/bound_summary.h"
 #include "study/bound_days.h"
@@ -46,7 +47,10 @@ int run_check(const BoundOptions& options, const BoundInput& input) {
   if (!text) return bad_input(text.error().message);
   const auto certificate = read_certificate(*text, options.check);
   if (!certificate) return bad_input(certificate.error().message);
-  const auto verified = verify(input, *certificate, options.run.threads);
+  const auto verified = [&] {
+    const Progress progress("bound: checking the certificate");
+    return verify(input, *certificate, options.run.threads);
+  }();
   if (options.run.json) {
     nlohmann::ordered_json json = {{"certificate", options.check}, {"holds", verified.has_value()}};
     if (!verified) json["why_not"] = verified.error().message;
@@ -86,7 +90,8 @@ int run_bound(const BoundOptions& options) {
   std::vector<CertifiedBound> bounds;
   {
     constexpr std::size_t kParts = 100;
-    Progress progress("bound: percent of the search", 2 * kParts);
+    // The search for the least energy is over at once.
+    Progress progress("bound: search", 2 * kParts, Progress::Shown::kPercent);
     for (const Objective objective : {Objective::kEnergy, Objective::kTardiness, Objective::kEt}) {
       std::size_t shown = 0;
       auto bound = certify(input, objective, ascent, [&](double share) {
@@ -102,7 +107,10 @@ int run_bound(const BoundOptions& options) {
   ProgramOptions program;
   program.step_s = options.program_step_s;
   program.limit_s = options.program_limit_s;
-  summary.program = solve_tardiness_program(input, program);
+  {
+    const Progress progress("bound: the published tardiness program");
+    summary.program = solve_tardiness_program(input, program);
+  }
   summary.energy_j = bounds[0].value;
   summary.avg_tardiness_s = bounds[1].value;
   summary.et = bounds[2].value;
@@ -126,11 +134,12 @@ int run_bound(const BoundOptions& options) {
 }  // namespace
 
 void add_bound(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "bound", "Lower bounds for a workload that anyone can check: no schedule does better");
+  CLI::App* command =
+      app.add_subcommand("bound", "Prove lower bounds for a workload: no schedule can do better");
   const auto options = std::make_shared<BoundOptions>();
-  command->add_option("--certificate", options->certificate,
-                      "Write what proves the bounds to this file; .gz packs it");
+  command->add_option(
+      "--certificate", options->certificate,
+      "Write a proof of the bounds to this file; a name that ends in .gz is compressed");
   CLI::Option* certificate = command->get_option("--certificate");
   command
       ->add_option("--check", options->check,
@@ -138,19 +147,27 @@ void add_bound(CLI::App& app, Action& action) {
                    "fleet; status 1: it does not hold")
       ->excludes(certificate);
   command->add_option("--rounds", options->rounds,
-                      "Evaluations with the finest stretches of time (150)");
+                      "Number of evaluations at the finest division of time (default: 150)");
   command->add_option(
       "--stretches", options->stretches,
-      "At most about so many stretches of time; 0: as many as jobs, 64 to 4096 (0)");
-  command->add_option("--program-limit", options->program_limit_s,
-                      "Seconds for the published tardiness program, up to 60 jobs; 0: leave it out "
-                      "(20)");
-  command->add_option("--program-step", options->program_step_s,
-                      "Its step of time in seconds, which is its error; 0: 60 steps (0)");
+      "Divide time into at most about this many stretches; 0: the number of jobs, from 64 to "
+      "4096 (default: 0)");
+  command->add_option(
+      "--program-limit", options->program_limit_s,
+      "Seconds for the published tardiness program, which is tried for up to 60 jobs; 0: "
+      "leave it out (default: 20)");
+  command->add_option(
+      "--program-step", options->program_step_s,
+      "Its time step in seconds, which is also its error; 0: 60 steps (default: 0)");
   add_run_options(*command, options->run);
   for (const char* unused : {"--preemption", "--cost-scale", "--estimate-error", "--tariff"})
-    command->get_option(unused)->description("Taken as elsewhere; the bounds hold for all");
+    command->get_option(unused)->description(
+        "Accepted as in other commands; the bounds hold for every value");
   command->remove_option(command->get_option("--out"));
+  add_examples(*command,
+               {{"Prove bounds for a day, and keep the proof",
+                 "smartmig bound --workload paper --seed 1 --certificate day.json"},
+                {"Check the proof", "smartmig bound --workload paper --seed 1 --check day.json"}});
   command->callback([options, &action] { action = [options] { return run_bound(*options); }; });
 }
 

@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/help.h"
 #include "cli/parse_error.h"
 
 namespace smartmig {
@@ -24,13 +25,12 @@ int complain(std::string_view message, int status) {
 
 int parse_and_run(int argc, char** argv) {
   CLI::App app(
-      "Decides how a fleet of MIG GPUs is partitioned over time and which job runs on which "
-      "slice,\n"
-      "to spend little energy and be seldom late.",
+      "Decide how a fleet of MIG GPUs is partitioned over time and which job runs on which slice,\n"
+      "to save energy and finish jobs on time.",
       "smartmig");
+  use_our_help(app);
   app.set_version_flag("--version", "smartmig " SMARTMIG_VERSION);
   app.require_subcommand(1);
-  app.get_formatter()->column_width(32);
   const Invocation invocation{{argv + 1, argv + argc}, SMARTMIG_VERSION};
   Action action;
   add_gpus(app, action);
@@ -48,6 +48,8 @@ int parse_and_run(int argc, char** argv) {
   add_replay(app, action);
   add_backup(app, action);
   add_doctor(app, action);
+  add_help(app, action, invocation);
+  group_commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -5,8 +5,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/progress.h"
 #include "cli/cli.h"
 #include "cli/comparison_run.h"
+#include "cli/help.h"
 #include "cli/report_options.h"
 #include "cli/sweep_run.h"
 #include "policy/registry.h"
@@ -45,6 +47,7 @@ Result<std::optional<Output>> open_output(const Options& options,
 
 Result<void> write_output(Output& output, ComparisonPictures&& taken, const RunOptions& run,
                           const PreparedComparison& prepared, const Comparison& comparison) {
+  const Progress progress("compare: making the report");
   const auto pictures =
       std::move(taken).finish(prepared.setup->settings, comparison, prepared.days.day, run.threads);
   if (!pictures) return pass_on(pictures);
@@ -124,7 +127,7 @@ int run_either(const Options& options, const Invocation& invocation) {
 
 void add_compare(CLI::App& app, Action& action, const Invocation& invocation) {
   CLI::App* command =
-      app.add_subcommand("compare", "Several policies on the same days, with intervals");
+      app.add_subcommand("compare", "Compare policies on the same jobs, with confidence intervals");
   const auto options = std::make_shared<Options>();
   add_compare_options(*command, options->compare);
   add_sweep_options(*command, options->sweep);
@@ -133,6 +136,15 @@ void add_compare(CLI::App& app, Action& action, const Invocation& invocation) {
       "sweep.json");
   add_report_options(*command, options->report);
   command->footer(describe_policies());
+  add_examples(
+      *command,
+      {{"Compare three policies on 20 days of the papers' workload",
+        "smartmig compare --days 20 --policy none/edf --policy greedy --policy smartmig"},
+       {"Compare them on your own jobs, and write a report",
+        "smartmig compare --jobs examples/week.sacct --policy none/edf --policy smartmig --out "
+        "run"},
+       {"Find how many GPUs keep late jobs under 5 %",
+        "smartmig compare --jobs examples/week.sacct --sweep gpus=4..8 --target late_pct=5"}});
   command->callback([options, &action, &invocation] {
     action = [options, &invocation] { return run_either(*options, invocation); };
   });

@@ -9,16 +9,19 @@ namespace smartmig {
 void add_compare_options(CLI::App& app, CompareOptions& options) {
   // One value each, so that nothing after it is taken for another policy.
   app.add_option("--policy", options.policies,
-                 "What decides, see below; repeat it, the first is what the others are compared "
-                 "with (a set of well-known ones)")
+                 "A policy, see below. Repeat the option; the others are compared with the first "
+                 "(default: a set of well-known policies)")
       ->allow_extra_args(false);
   add_run_options(app, options.run);
   add_day_options(app, options.run, options.split_days);
-  app.add_flag("--bound", options.bound,
-               "Say how far each policy is above the certified bound (seconds a day)");
+  app.add_flag(
+      "--bound", options.bound,
+      "Also show how far each policy is above the certified lower bound (takes seconds for each "
+      "day)");
   app.add_flag("--energy-bound", options.energy_bound,
-               "Say how far its energy is above the published energy bound (quick)");
-  app.add_flag("--layouts", options.layouts, "Say which share of the time GPUs have each layout");
+               "Also show how far its energy is above the published energy bound (quick)");
+  app.add_flag("--layouts", options.layouts,
+               "Also show the share of the time that GPUs have each layout");
 }
 
 Result<PreparedComparison> prepare(const CompareOptions& options) {
@@ -32,7 +35,10 @@ Result<PreparedComparison> prepare(const CompareOptions& options) {
   auto policies = make_policies(prepared.setup->settings, prepared.specs);
   if (!policies) return pass_on(policies);
   prepared.policies = std::move(*policies);
-  auto days = read_days(options.run, options.split_days);
+  auto days = [&] {
+    const Progress progress("reading the jobs");
+    return read_days(options.run, options.split_days);
+  }();
   if (!days) return pass_on(days);
   prepared.days = std::move(*days);
   prepared.threads = options.run.threads;
@@ -59,19 +65,21 @@ Result<Comparison> run(const PreparedComparison& prepared, const std::string& wh
   const RunSettings& settings = prepared.setup->settings;
   const StudyDays& days = prepared.days;
   Result<Comparison> comparison = [&] {
-    Progress progress(what, days.count * prepared.policies.size());
+    Progress progress(what + ": runs", days.count * prepared.policies.size());
     return compare(settings, prepared.policies, days.count, days.day, prepared.threads, &progress,
                    watch);
   }();
   if (!comparison) return comparison;
   if (prepared.bound) {
-    Progress progress(what + ": days bounded", days.count);
+    Progress progress(what + ": bounds", days.count * kBoundSteps, Progress::Shown::kPercent);
     auto bounds = bound_days(settings, days.count, days.day, prepared.threads, &progress);
     if (!bounds) return pass_on(bounds);
     add_bounds(*comparison, std::move(*bounds), settings.engine.seed);
   }
   if (prepared.energy_bound) {
-    auto bounds = published_energy_bounds(settings, days.count, days.day, prepared.threads);
+    Progress progress(what + ": energy bounds, days", days.count);
+    auto bounds =
+        published_energy_bounds(settings, days.count, days.day, prepared.threads, &progress);
     if (!bounds) return pass_on(bounds);
     add_energy_bounds(*comparison, std::move(*bounds), settings.engine.seed);
   }

@@ -113,8 +113,8 @@ int run_doctor(const DoctorOptions& options) {
 }  // namespace
 
 void add_doctor(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand(
-      "doctor", "Look for what is wrong with a live controller; changes nothing");
+  CLI::App* command =
+      app.add_subcommand("doctor", "Check a live controller and its state folder; changes nothing");
   const auto options = std::make_shared<DoctorOptions>();
   add_api_options(*command, options->api);
   command->add_option("--state", options->state, "A state folder to look into as well");

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "cli/run_options.h"
 #include "report/comparison.h"
 #include "study/evaluation.h"
@@ -75,18 +76,22 @@ int run_evaluate(EvaluateOptions options) {
 }  // namespace
 
 void add_evaluate(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("evaluate", "A policy against its rivals on unseen days");
+  CLI::App* command = app.add_subcommand(
+      "evaluate", "Measure a policy against others on days it was not trained on");
   const auto options = std::make_shared<EvaluateOptions>();
   command
       ->add_option("--policy", options->policy,
-                   "A policy file, judged in the setting of its recipe unless options say "
+                   "A policy file, measured in the setting of its recipe unless options say "
                    "otherwise, or a policy as in compare")
       ->required();
   add_run_options(*command, options->run);
   add_day_options(*command, options->run, options->split_days);
   options->run.workload.days = 100;
-  command->get_option("--days")->description("Independent days, each from an empty fleet (100)");
+  command->get_option("--days")->description(
+      "Independent days, each of which starts with an empty fleet (default: 100)");
   command->get_option("--out")->description("A folder for compare.csv, compare.json and days.csv");
+  add_examples(*command, {{"Measure a policy of yours on 100 days",
+                           "smartmig evaluate --policy mine.safetensors --days 100"}});
   command->callback([options, command, &action] {
     options->fleet_given = command->get_option("--fleet")->count() > 0;
     action = [options] { return run_evaluate(*options); };

@@ -7,6 +7,7 @@
 
 #include "cli/cli.h"
 #include "cli/gpus_view.h"
+#include "cli/help.h"
 
 namespace smartmig {
 namespace {
@@ -70,7 +71,7 @@ int run_gpus(const GpusOptions& options) {
 }  // namespace
 
 void add_gpus(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("gpus", "Boards, their MIG profiles and layouts");
+  CLI::App* command = app.add_subcommand("gpus", "Show boards, their MIG profiles and layouts");
   const auto options = std::make_shared<GpusOptions>();
   command
       ->add_option("board", options->board,
@@ -88,6 +89,10 @@ void add_gpus(CLI::App& app, Action& action) {
   command->add_flag("--all-profiles", options->all_profiles,
                     "Count layouts with every profile (default: base profiles only)");
   command->add_flag("--json", options->json, "Print JSON (power in W, times in s, memory in MiB)");
+  add_examples(*command,
+               {{"Show what a board can be cut into", "smartmig gpus H100-80GB --layouts"},
+                {"Show what a change of layout destroys",
+                 "smartmig gpus A100-40GB --from 4-2-1 --to 3-2-2"}});
   command->callback([options, &action] { action = [options] { return run_gpus(*options); }; });
 }
 

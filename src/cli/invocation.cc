@@ -5,7 +5,14 @@
 namespace smartmig {
 namespace {
 
-// Quoted where a shell would read anything else than the text.
+// Whether the argument is this option: by itself, or with its value behind a '='.
+bool is_option(std::string_view argument, std::string_view name) {
+  return argument.starts_with(name) &&
+         (argument.size() == name.size() || argument[name.size()] == '=');
+}
+
+}  // namespace
+
 std::string shell_word(std::string_view text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
@@ -15,14 +22,6 @@ std::string shell_word(std::string_view text) {
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
 }
-
-// Whether the argument is this option: by itself, or with its value behind a '='.
-bool is_option(std::string_view argument, std::string_view name) {
-  return argument.starts_with(name) &&
-         (argument.size() == name.size() || argument[name.size()] == '=');
-}
-
-}  // namespace
 
 std::string shown_command(const Invocation& invocation) {
   std::string out = "smartmig";

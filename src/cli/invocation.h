@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace smartmig {
@@ -15,5 +16,8 @@ struct Invocation {
 // a report is not in it, --threads and --json, nor the folder's name: the same inputs make the same
 // bytes.
 std::string shown_command(const Invocation& invocation);
+
+// The text as one word of a shell: in quotes where the shell would read anything else.
+std::string shell_word(std::string_view text);
 
 }  // namespace smartmig

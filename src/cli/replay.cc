@@ -59,7 +59,7 @@ int run_replay(const ReplayOptions& options) {
 
 void add_replay(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("replay", "Decide again what a journal records, and compare");
+      app.add_subcommand("replay", "Repeat the decisions that a journal records, and compare");
   const auto options = std::make_shared<ReplayOptions>();
   command->add_option("JOURNAL", options->journal, "A state folder, or a journal.db")->required();
   command->add_flag("--json", options->json, "Print the result as JSON");
@@ -68,7 +68,7 @@ void add_replay(CLI::App& app, Action& action) {
 
 void add_backup(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("backup", "Copy a journal, also while its controller runs");
+      app.add_subcommand("backup", "Copy a journal, even while its controller runs");
   const auto from = std::make_shared<std::string>();
   const auto to = std::make_shared<std::string>();
   command->add_option("JOURNAL", *from, "A state folder, or a journal.db")->required();

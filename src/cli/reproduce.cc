@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/cli.h"
 #include "cli/comparison_run.h"
+#include "cli/help.h"
 #include "cli/report_options.h"
 #include "report/reproduction.h"
 #include "report/reproduction_page.h"
@@ -94,18 +95,21 @@ int run_reproduce(const ReproduceOptions& options, const Invocation& invocation)
 }  // namespace
 
 void add_reproduce(CLI::App& app, Action& action, const Invocation& invocation) {
-  CLI::App* command =
-      app.add_subcommand("reproduce", "Published tables and figures, ours beside theirs");
+  CLI::App* command = app.add_subcommand(
+      "reproduce", "Reproduce published tables and figures, and show ours beside theirs");
   const auto options = std::make_shared<ReproduceOptions>();
-  command->add_option("items", options->items, "fig2, table1, ...; --list names them");
+  command->add_option("items", options->items, "Items such as fig2 or table1; --list names them");
   command->add_flag("--all", options->all, "Every item (some minutes on two cores)");
   command->add_flag("--list", options->list, "Name the items, run nothing");
   command->add_flag("--quick", options->quick,
                     "Fewer days: wider intervals, the same code (--all: about a minute)");
-  command->add_option("--threads", options->threads, "0: one for each core (0)");
+  command->add_option("--threads", options->threads,
+                      "Number of threads; 0: one for each core (default: 0)");
   command->add_option("--out", options->out,
                       "A folder for report.html, reproduction.md and reproduction.json");
   command->add_flag("--json", options->json, "Print a list of all numbers as JSON");
+  add_examples(*command, {{"List what can be reproduced", "smartmig reproduce --list"},
+                          {"Reproduce one figure, quickly", "smartmig reproduce fig2 --quick"}});
   command->callback([options, &action, &invocation] {
     action = [options, &invocation] { return run_reproduce(*options, invocation); };
   });

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "cli/help.h"
 #include "study/gpu_events.h"
 #include "study/split_days.h"
 
@@ -61,30 +62,47 @@ Result<StudyDays> days_of_file(const WorkloadOptions& options, bool split) {
 void add_run_options(CLI::App& app, RunOptions& options) {
   add_workload_options(app, options.workload);
   app.add_option("--fleet", options.fleet,
-                 "GPUs: 8xA100-40GB, 4xA100-40GB+4xH100-80GB, or a file (8xA100-40GB)");
-  app.add_option("--costs", options.costs,
-                 "What moves cost: free, paper, real, or a file (paper workload: free; else real)");
-  app.add_option("--cost-scale", options.cost_scale,
-                 "Times every time that a move takes: slices, checkpoints, off deadlines (1)");
-  app.add_option("--power-scale", options.power_scale, "Times every board's power (1)");
-  app.add_option("--preemption", options.preemption,
-                 "free, checkpoint or none (paper workload: free; else checkpoint)");
-  app.add_option("--estimate-error", options.estimate_error,
-                 "SIGMA: policies see times off by a lognormal factor (0)");
-  app.add_option("--energy-weight", options.energy_weight,
-                 "a of ET = (a*E + T)/(a + 1), in W*min and minutes (2e-7)");
-  app.add_option("--events", options.events, "GPUs that fail and return: time_s,gpu,event");
+                 "GPUs, such as 4xA100-40GB+4xH100-80GB, or a file (default: 8xA100-40GB)");
+  app.add_option(
+      "--costs", options.costs,
+      "What a change of layout, a checkpoint and a restore cost: free, paper, real, or a file "
+      "(default: free for --workload paper, else real)");
+  app.add_option(
+      "--cost-scale", options.cost_scale,
+      "Multiply the duration of every layout change, checkpoint and restore by this factor "
+      "(default: 1)");
+  app.add_option("--power-scale", options.power_scale,
+                 "Multiply every board's power draw by this factor (default: 1)");
+  app.add_option(
+      "--preemption", options.preemption,
+      "How running jobs may be stopped: free, checkpoint or none (default: free for --workload "
+      "paper, else checkpoint)");
+  app.add_option(
+      "--estimate-error", options.estimate_error,
+      "Show policies run times with a lognormal error of this SIGMA (default: 0, exact times)");
+  app.add_option(
+      "--energy-weight", options.energy_weight,
+      "Weight a in ET = (a*E + T)/(a + 1), with E in W*min and T in minutes (default: 2e-7)");
+  app.add_option("--events", options.events,
+                 "A CSV file of GPUs that fail and return: time_s,gpu,event");
   app.add_option("--tariff", options.tariff,
-                 "What energy costs: hour,price_per_kwh[,g_co2_per_kwh], 24 rows");
-  app.add_option("--threads", options.threads, "0: one for each core (0)");
+                 "A CSV file of energy prices: hour,price_per_kwh[,g_co2_per_kwh], 24 rows");
+  app.add_option("--threads", options.threads,
+                 "Number of threads; 0: one for each core (default: 0)");
   app.add_option("--out", options.out, "A folder for the result's files");
   app.add_flag("--json", options.json, "Print JSON (seconds, joules; et in the papers' units)");
+  group_options(app, "Fleet and costs",
+                {"--fleet", "--costs", "--cost-scale", "--power-scale", "--preemption",
+                 "--estimate-error", "--energy-weight", "--events", "--tariff"});
+  group_options(app, "Output", {"--out", "--json"});
 }
 
 void add_day_options(CLI::App& app, RunOptions& options, bool& split_days) {
   options.workload.days = 10;
-  app.get_option("--days")->description("Independent days, each from an empty fleet (10)");
-  app.add_flag("--split-days", split_days, "With --jobs: each day of the file is a run of its own");
+  app.get_option("--days")->description(
+      "Independent days, each of which starts with an empty fleet (default: 10)");
+  app.add_flag("--split-days", split_days,
+               "With --jobs: simulate each day of the file as a separate run");
 }
 
 Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "cli/run_options.h"
 #include "policy/registry.h"
 #include "report/comparison.h"
@@ -153,8 +154,11 @@ int run_search_static(const SearchStaticOptions& options) {
   const auto policies = make_policies((*setup)->settings, specs);
   if (!policies) return failed(policies.error().message);
   const DaySource source = [&](std::size_t day) -> Result<DayTable> { return split->report[day]; };
-  const auto report =
-      compare((*setup)->settings, *policies, split->report.size(), source, options.run.threads);
+  const auto report = [&] {
+    Progress progress("search-static: runs to report on", split->report.size() * policies->size());
+    return compare((*setup)->settings, *policies, split->report.size(), source, options.run.threads,
+                   &progress);
+  }();
   if (!report) return failed(report.error().message);
   if (*folder) {
     auto files = comparison_files(*report);
@@ -176,21 +180,30 @@ int run_search_static(const SearchStaticOptions& options) {
 }  // namespace
 
 void add_search_static(CLI::App& app, Action& action) {
-  CLI::App* command = app.add_subcommand("search-static", "The best fixed layouts for a workload");
+  CLI::App* command =
+      app.add_subcommand("search-static", "Find the best fixed layouts for a workload");
   const auto options = std::make_shared<SearchStaticOptions>();
-  command->add_option("--placer", options->search.placer, "Which job gets which slice (cedf)");
+  command->add_option("--placer", options->search.placer,
+                      "The placer, which chooses the slice of each job (default: cedf)");
   command->add_option("--train-days", options->train_days,
-                      "Days to search on, none of which is reported on (32)");
-  command->add_option("--budget", options->budget, "Days to simulate at most (10000)");
+                      "Days to search on; the result is measured on other days (default: 32)");
+  command->add_option("--budget", options->budget,
+                      "Simulate at most this many days (default: 10000)");
   command
-      ->add_option("--start", options->search.starts,
-                   "LAYOUTS to start from and compare with; repeat it (8xA100-40GB: the published)")
+      ->add_option(
+          "--start", options->search.starts,
+          "Layouts to start from and to compare with; may be repeated (default for 8xA100-40GB: "
+          "the published ones)")
       ->allow_extra_args(false);
   add_run_options(*command, options->run);
   add_day_options(*command, options->run, options->split_days);
-  command->get_option("--days")->description("Independent days to report on (10)");
+  command->get_option("--days")->description(
+      "Independent days to measure the result on (default: 10)");
   command->get_option("--out")->description(
       "A folder for search.json, compare.csv, compare.json and days.csv");
+  add_examples(*command,
+               {{"Find fixed layouts for your own jobs",
+                 "smartmig search-static --jobs examples/week.sacct --fleet 8xA100-40GB"}});
   command->callback(
       [options, &action] { action = [options] { return run_search_static(*options); }; });
 }

@@ -5,6 +5,8 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +16,8 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "cli/help.h"
+#include "cli/service_manager.h"
 #include "control/controller.h"
 #include "control/model.h"
 #include "drivers/simulated/fleet_process.h"
@@ -190,6 +194,35 @@ std::string clock_text() {
   return text;
 }
 
+// For `systemctl status`.
+std::string service_status(const FleetSummary& fleet) {
+  return fmt::format("{} with {}: {} jobs pending, {} running{}{}", fleet.fleet, fleet.policy,
+                     fleet.queued, fleet.running, fleet.frozen ? "; frozen" : "",
+                     fleet.recovered ? "" : "; not recovered, see `smartmig recover`");
+}
+
+// Returns after SIGTERM or SIGINT. While it waits, the service manager hears that the controller's
+// loop is alive; where the loop is stuck it hears nothing, and restarts the service.
+void wait_for_the_end(const sigset_t& signals, Server& server, const Controller& controller,
+                      ServiceManager& manager) {
+  using std::chrono::microseconds;
+  constexpr microseconds kStatusPause{5'000'000};
+  const microseconds pause =
+      std::min(kStatusPause, manager.watchdog_pause().value_or(kStatusPause));
+  const timespec wait = {pause.count() / 1'000'000, pause.count() % 1'000'000 * 1000};
+  for (;;) {
+    const int caught =
+        manager.present() ? sigtimedwait(&signals, nullptr, &wait) : sigwaitinfo(&signals, nullptr);
+    if (caught == SIGTERM || caught == SIGINT) break;
+    if (caught == SIGHUP) server.reload_tokens();
+    if (!manager.present()) continue;
+    const bool alive = controller.alive();
+    manager.report(alive, alive ? service_status(controller.summary())
+                                : "the controller's loop does not answer");
+  }
+  manager.stopping("stopping; running jobs continue");
+}
+
 int run_serve(ServeOptions options, const CLI::App& command) {
   if (!options.config.empty()) {
     if (const auto read = read_config(options.config, command, options); !read)
@@ -222,6 +255,7 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
 
+  ServiceManager manager = ServiceManager::from_environment();
   raise_descriptor_limit();
   options.control.driver = options.driver;
   auto driver = join_fleet(options, command.get_option("--fleet")->count() > 0);
@@ -244,10 +278,8 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   if (!seen.recovered)
     fmt::print("The journal was damaged or lost: nothing is touched until `smartmig recover`.\n");
   std::fflush(stdout);
-  for (int caught = 0; caught != SIGTERM && caught != SIGINT;) {
-    if (sigwait(&signals, &caught) != 0) break;
-    if (caught == SIGHUP) server.reload_tokens();
-  }
+  manager.ready(service_status(seen));
+  wait_for_the_end(signals, server, **controller, manager);
   server.stop();
   backend.close_readers();  // The last who closes the journal leaves no log beside it: the writer.
   controller->reset();
@@ -268,26 +300,32 @@ void add_serve(CLI::App& app, Action& action, const Invocation& invocation) {
   const auto options = std::make_shared<ServeOptions>();
   options->control.setup.policy = "smartmig";
   options->control.version = invocation.version;
-  command->add_option("--driver", options->driver, "What has the GPUs: simulated (simulated)");
+  command->add_option("--driver", options->driver,
+                      "What controls the GPUs: simulated (default: simulated)");
   command->add_option("--policy", options->control.setup.policy,
-                      "A policy as in simulate (smartmig)");
-  command->add_option("--fleet", options->fleet, "Of the simulated driver (8xA100-40GB)");
+                      "The policy, as in simulate (default: smartmig)");
+  command->add_option("--fleet", options->fleet,
+                      "GPUs of the simulated driver (default: 8xA100-40GB)");
   command->add_option("--listen", options->listen,
-                      "ADDRESS:PORT; port 0: any that is free (127.0.0.1:8080)");
+                      "ADDRESS:PORT; port 0: any free port (default: 127.0.0.1:8080)");
   command->add_option(
       "--state", options->control.state_dir,
-      "Folder of the journal and of the simulated fleet ($XDG_STATE_HOME/smartmig)");
-  command->add_option("--config", options->config, "A TOML file with what options do not say");
-  command->add_option("--speed", options->speed, "Simulated seconds for each real one (1)")
+      "Folder of the journal and of the simulated fleet (default: $XDG_STATE_HOME/smartmig)");
+  command->add_option("--config", options->config,
+                      "A TOML file; options on the command line override it");
+  command
+      ->add_option("--speed", options->speed, "Simulated seconds for each real second (default: 1)")
       ->check(CLI::Range(1e-3, 1e6));
-  command->add_option("--costs", options->control.setup.costs,
-                      "real, or a file in which moves take time (real)");
+  command->add_option(
+      "--costs", options->control.setup.costs,
+      "What layout changes, checkpoints and restores cost: real, or a file (default: real)");
   command->add_option("--preemption", options->control.setup.preemption,
-                      "checkpoint or none (checkpoint)");
+                      "How running jobs may be stopped: checkpoint or none (default: checkpoint)");
   command->add_option("--energy-weight", options->control.setup.energy_weight,
-                      "Of energy in ET (2e-7)");
-  command->add_option("--power-cap", options->control.setup.limits.power_cap_w,
-                      "Watts of the fleet over which nothing is started; 0: none (0)");
+                      "Weight of energy in ET (default: 2e-7)");
+  command->add_option(
+      "--power-cap", options->control.setup.limits.power_cap_w,
+      "Start no job that would take the fleet over this many watts; 0: no limit (default: 0)");
   command->add_option("--token-file", options->server.token_file,
                       "Lines NAME ROLE TOKEN, mode 0600; needed off loopback");
   command->add_option("--tls-cert", options->server.tls_certificate_file,
@@ -295,8 +333,14 @@ void add_serve(CLI::App& app, Action& action, const Invocation& invocation) {
   command->add_option("--tls-key", options->server.tls_key_file, "PEM file of its key");
   command->add_option("--host-name", options->server.host_names,
                       "A name by which clients may ask for this server; may be repeated");
-  command->add_flag("--stop-fleet", options->stop_fleet,
-                    "End the simulated fleet too when the controller ends (it runs on)");
+  command->add_flag(
+      "--stop-fleet", options->stop_fleet,
+      "Stop the simulated fleet when the controller stops (default: the fleet continues)");
+  add_examples(
+      *command,
+      {{"Try it for an hour in a minute, and leave nothing running",
+        "smartmig serve --state /tmp/try --fleet 8xA100-40GB --speed 60 --stop-fleet"},
+       {"Run it as the service does", "smartmig serve --config /etc/smartmig/smartmig.toml"}});
   command->callback([options, command, &action] {
     action = [options, command] { return run_serve(*options, *command); };
   });
@@ -304,12 +348,13 @@ void add_serve(CLI::App& app, Action& action, const Invocation& invocation) {
 
 void add_fleet(CLI::App& app, Action& action) {
   CLI::App* command =
-      app.add_subcommand("fleet", "Be a simulated fleet for `serve`, until SIGTERM");
+      app.add_subcommand("fleet", "Run a simulated fleet for `serve`, until SIGTERM");
   const auto options = std::make_shared<FleetProcessOptions>();
   command->add_option("--state", options->state, "Folder of its state")->required();
   command->add_option("--fleet", options->fleet,
                       "Such as 8xA100-40GB; not needed where the folder has one");
-  command->add_option("--speed", options->speed, "Simulated seconds for each real one (1)")
+  command
+      ->add_option("--speed", options->speed, "Simulated seconds for each real second (default: 1)")
       ->check(CLI::Range(1e-3, 1e6));
   command->callback([options, &action] {
     action = [options] {

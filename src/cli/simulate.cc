@@ -8,6 +8,7 @@
 
 #include "base/progress.h"
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "cli/report_options.h"
 #include "cli/run_options.h"
 #include "policy/registry.h"
@@ -105,17 +106,24 @@ int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
 }  // namespace
 
 void add_simulate(CLI::App& app, Action& action, const Invocation& invocation) {
-  CLI::App* command = app.add_subcommand("simulate", "One policy on one workload");
+  CLI::App* command = app.add_subcommand("simulate", "Simulate one policy on one workload");
   const auto options = std::make_shared<SimulateOptions>();
-  command->add_option("--policy", options->policy, "What decides, see below (count/cedf)");
+  command->add_option("--policy", options->policy, "The policy, see below (default: count/cedf)");
   add_run_options(*command, options->run);
-  command->get_option("--threads")->description("Taken as elsewhere; one run uses one thread (0)");
+  command->get_option("--threads")
+      ->description("Accepted as in other commands; one run uses one thread (default: 0)");
   command->get_option("--out")->description(
       "A folder for report.html, jobs.csv, layouts.csv, energy.csv and timeline.csv");
   add_report_options(*command, options->report);
-  command->add_flag("--records", options->records,
-                    "Utilisation, fragmentation and queue over the run (--out has it on)");
+  command->add_flag(
+      "--records", options->records,
+      "Also measure utilisation, fragmentation and the queue over the run (--out turns it on)");
   command->footer(describe_policies());
+  add_examples(*command,
+               {{"Simulate a day of the papers' workload",
+                 "smartmig simulate --policy smartmig --fleet 8xA100-40GB"},
+                {"Simulate your own jobs, and write a report",
+                 "smartmig simulate --jobs examples/week.sacct --policy smartmig --out run"}});
   command->callback([options, &action, &invocation] {
     action = [options, &invocation] { return run_simulate(*options, invocation); };
   });

@@ -2,17 +2,19 @@
 #include "learn/train.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/progress.h"
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "learn/learning_curve.h"
 
 namespace smartmig {
@@ -31,41 +33,55 @@ struct TrainOptions {
 // All that a signal may touch.
 volatile std::sig_atomic_t interrupted = 0;
 
-// The first Ctrl-C asks for a stop; the second ends the program as ever.
-void stop_on_interrupt() {
+// The first SIGINT or SIGTERM asks for a stop; the second ends the program as ever.
+void stop_on_signals() {
   struct sigaction action = {};
   action.sa_handler = [](int) { interrupted = 1; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
-// One line that is drawn over, on a terminal only.
+// What is known of a training so far, as a line of progress.
+class TrainingLine {
+ public:
+  void set(std::string text) {
+    const std::lock_guard lock(mutex_);
+    text_ = std::move(text);
+  }
+
+ private:
+  std::string shown(double elapsed_s) {
+    const std::lock_guard lock(mutex_);
+    const std::string text =
+        text_.empty() ? fmt::format("train: before the first iteration, {:.0f} s", elapsed_s)
+                      : text_;
+    return text + (interrupted ? "; stops at the end of its block" : "");
+  }
+
+  std::mutex mutex_;
+  std::string text_;  // Guarded by mutex_.
+  ProgressLine line_{[this](double elapsed_s) { return shown(elapsed_s); }};
+};
+
+// Iterations of PPO.
 class Watch {
  public:
-  ~Watch() {
-    if (drawn_) fmt::print(stderr, "\r\033[K");
-  }
   void operator()(const TrainingRow& row) {
-    if (!terminal_) return;
-    drawn_ = true;
-    const PpoProgress& p = row.progress;
-    if (p.episodes > 0) last_ = p;
+    if (row.progress.episodes > 0) last_ = row.progress;
     std::string et = "-";
     if (last_.episodes > 0) {
       et = fmt::format("return {:.4g}, ET {:.4g} ({:+.1f} % of {:.4g})", last_.mean_return,
                        last_.mean_et, 100 * (last_.mean_et / row.baseline_et - 1), row.baseline_et);
     }
-    fmt::print(stderr,
-               "\r\033[Ktrain: {} of {}, {}; {}; entropy {:.3f}, KL {:.4f}, {:.0f} steps/s{}",
-               p.iteration, row.iterations, row.stage, et, p.entropy, p.kl, p.steps_per_s,
-               interrupted ? "; ends its block, again to leave at once" : "");
-    std::fflush(stderr);
+    const PpoProgress& p = row.progress;
+    line_.set(fmt::format("train: {} of {}, {}; {}; entropy {:.3f}, KL {:.4f}, {:.0f} steps/s",
+                          p.iteration, row.iterations, row.stage, et, p.entropy, p.kl,
+                          p.steps_per_s));
   }
 
  private:
-  bool terminal_ = isatty(2) == 1;
-  bool drawn_ = false;
   PpoProgress last_;  // With an episode that ended.
+  TrainingLine line_;
 };
 
 void print(const TrainOptions& options, const TrainingResult& result, double wall_s) {
@@ -103,27 +119,19 @@ void print(const TrainOptions& options, const TrainingResult& result, double wal
 // Generations of evolution; scores are means of ln(ET), on other days in each.
 class KnobProgress {
  public:
-  ~KnobProgress() {
-    if (drawn_) fmt::print(stderr, "\r\033[K");
-  }
   void operator()(const EvolutionProgress& row, std::int64_t generations) {
-    if (!terminal_) return;
-    drawn_ = true;
-    fmt::print(stderr,
-               "\r\033[Ktrain: generation {} of {}, best {:.4f}, median {:.4f}, sigma {:.3f}",
-               row.generation, generations, row.best, row.median, row.sigma);
-    std::fflush(stderr);
+    line_.set(fmt::format("train: generation {} of {}, best {:.4f}, median {:.4f}, sigma {:.3f}",
+                          row.generation, generations, row.best, row.median, row.sigma));
   }
 
  private:
-  bool terminal_ = isatty(2) == 1;
-  bool drawn_ = false;
+  TrainingLine line_;
 };
 
 int go_on_later(std::int64_t iterations, const TrainOptions& options) {
   std::fflush(stdout);
   return failed(
-      fmt::format("stopped after {} iterations; go on with: smartmig train --recipe {} "
+      fmt::format("stopped after {} iterations; continue with: smartmig train --recipe {} "
                   "--out {} --resume",
                   iterations, options.recipe, options.out));
 }
@@ -181,7 +189,7 @@ int run_train(TrainOptions options) {
       return bad_input(fmt::format("{}: there is no folder {}", file, folder.string()));
   }
 
-  stop_on_interrupt();
+  stop_on_signals();
   TrainingOptions training;
   training.out = options.out;
   training.threads = options.threads;
@@ -222,14 +230,20 @@ void add_train(CLI::App& app, Action& action) {
                       "The policy file; two levels: two, with -layouts and -placer in their names "
                       "(RECIPE.safetensors, here)");
   command->add_option("--curve", options->curve, "A CSV file for the learning curve");
-  command->add_flag("--resume", options->resume, "Go on from the checkpoint beside --out");
-  command->add_option("--stop-after", options->stop_after,
-                      "Stop after N iterations, as Ctrl-C does; go on with --resume");
-  command->add_option("--threads", options->threads, "0: one for each core (0)");
+  command->add_flag("--resume", options->resume, "Continue from the checkpoint beside --out");
+  command->add_option(
+      "--stop-after", options->stop_after,
+      "Stop after N iterations, as Ctrl-C does; continue with --resume (default: 0, never)");
+  command->add_option("--threads", options->threads, "Threads; 0: one for each core (default: 0)");
   command->add_flag("--json", options->json, "Print JSON");
   command->footer(
-      "Ctrl-C ends the block at hand, writes a checkpoint and leaves with status 1; a second one\n"
-      "leaves at once, and the checkpoint is that of the block before.");
+      "Ctrl-C (SIGINT) and SIGTERM end the current block of iterations, write a checkpoint and "
+      "exit\n"
+      "with status 1. A second signal exits at once; the checkpoint is then that of the block "
+      "before.");
+  add_examples(*command,
+               {{"Train the shipped policy mean-field again",
+                 "smartmig train --recipe data/recipes/mean-field.toml --out mine.safetensors"}});
   command->callback([options, &action] { action = [options] { return run_train(*options); }; });
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/help.h"
 #include "cli/workload_options.h"
 #include "workload/stats.h"
 
@@ -65,7 +66,7 @@ int run_stats(const WorkloadCommand& command) {
 }  // namespace
 
 void add_workload(CLI::App& app, Action& action) {
-  CLI::App* workload = app.add_subcommand("workload", "Make, convert and look at job tables");
+  CLI::App* workload = app.add_subcommand("workload", "Generate, convert and inspect job tables");
   workload->require_subcommand(1);
   const auto add = [&](const char* name, const char* what, int (*run)(const WorkloadCommand&)) {
     CLI::App* sub = workload->add_subcommand(name, what);
@@ -76,18 +77,27 @@ void add_workload(CLI::App& app, Action& action) {
     return std::pair(sub, command);
   };
   const auto [generate, generated] =
-      add("generate", "A job table from the papers' generator", run_generate);
+      add("generate", "Generate a job table with the papers' generator", run_generate);
   add_generator_options(*generate, generated->options);
-  const auto [import, imported] = add("import", "A job table from a trace", run_import);
-  const auto [stats, looked] = add("stats", "A sanity report on a job table or a trace", run_stats);
+  const auto [import, imported] = add("import", "Convert a trace to a job table", run_import);
+  const auto [stats, looked] =
+      add("stats", "Show what a job table or a trace holds and what looks odd in it", run_stats);
   for (const auto& [sub, command] : {std::pair(import, imported), std::pair(stats, looked)}) {
     sub->add_option("file", command->options.jobs, "Job table or trace, plain or gzip")->required();
     add_fill_options(*sub, command->options);
   }
   for (const auto& [sub, command] : {std::pair(generate, generated), std::pair(import, imported)}) {
-    sub->add_option("--out-file", command->out_file,
-                    "Where to write the job table; .gz packs it (standard output)");
+    sub->add_option(
+        "--out-file", command->out_file,
+        "Write the job table to this file; a name that ends in .gz is compressed (default: "
+        "standard output)");
   }
+  add_examples(*generate, {{"Generate a day of jobs",
+                            "smartmig workload generate --days 1 --seed 7 --out-file day.csv"}});
+  add_examples(*import, {{"Convert a Slurm trace",
+                          "smartmig workload import examples/week.sacct --out-file week.csv"}});
+  add_examples(*stats, {{"See what a trace holds, and what is assumed about it",
+                         "smartmig workload stats examples/week.sacct"}});
 }
 
 }  // namespace smartmig

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/text.h"
+#include "cli/help.h"
 #include "workload/catalogue.h"
 #include "workload/generator.h"
 #include "workload/profile_pool.h"
@@ -159,48 +160,66 @@ std::string_view rule_given(const WorkloadOptions& options) {
 }  // namespace
 
 void add_drawn_options(CLI::App& app, WorkloadOptions& options) {
-  app.add_option("--seed", options.seed, "Seed of everything drawn at random (1)");
+  app.add_option("--seed", options.seed, "Seed of everything drawn at random (default: 1)");
   app.add_option("--deadlines", options.deadlines,
                  "LOW:HIGH[@SIZE]: deadline = submit + U(LOW,HIGH) x time on SIZE (1:1.5, on 7g)");
   app.add_option("--training-share", options.training_share,
-                 "Share of training jobs, where the source does not say (0.2)");
+                 "Share of training jobs, where the source does not say (default: 0.2)");
 }
 
 void add_generator_options(CLI::App& app, WorkloadOptions& options) {
-  app.add_option("--workload", options.workload,
-                 "paper: daily curve; paper-fixed: fixed rate (paper)");
-  app.add_option("--days", options.days, "Days on end (1)");
-  app.add_option("--rate", options.rate,
-                 "Multiplies the daily curve (20); for paper-fixed, jobs a minute (8)");
-  app.add_option("--count", options.count, "Jobs, for paper-fixed (50)");
-  app.add_option("--speeds", options.speeds, "paper: the papers' four profiles; linear (paper)");
-  app.add_option("--curve", options.curve,
-                 "Another hour-of-day curve, by name; the mean rate stays the papers'");
-  app.add_option("--job-times", options.job_times,
-                 "paper, or constant, exponential, heavy with the same means (paper)");
+  app.add_option(
+      "--workload", options.workload,
+      "Generate jobs: paper (a daily curve) or paper-fixed (a fixed rate) (default: paper)");
+  app.add_option("--days", options.days, "Days in a row (default: 1)");
+  app.add_option(
+      "--rate", options.rate,
+      "Multiply the daily curve by this factor (default: 20); for paper-fixed, jobs per minute "
+      "(default: 8)");
+  app.add_option("--count", options.count, "Number of jobs, for paper-fixed (default: 50)");
+  app.add_option(
+      "--speeds", options.speeds,
+      "Speeds of the slices: paper (the papers' four profiles) or linear (default: paper)");
+  app.add_option(
+      "--curve", options.curve,
+      "Use another hour-of-day curve, by name, with the same mean rate (default: the papers')");
+  app.add_option(
+      "--job-times", options.job_times,
+      "Distribution of run times: paper, or constant, exponential or heavy with the same means "
+      "(default: paper)");
 }
 
 void add_fill_options(CLI::App& app, WorkloadOptions& options) {
   app.add_option("--format", options.format,
-                 "jobs, csv, openb, swf or sacct (by the file's first line)");
-  app.add_option("--assign-profiles", options.assign_profiles,
-                 "Speeds for a trace: a set of the catalogue, profile names, or linear (paper)");
+                 "Format of the file: jobs, csv, openb, swf or sacct (default: by its first line)");
+  app.add_option(
+      "--assign-profiles", options.assign_profiles,
+      "Speed profiles for a trace: a set of the catalogue, profile names, or linear (default: "
+      "paper)");
   app.add_flag("--right-size", options.right_size,
-               "A job that asked for a fraction of a GPU does not run on less than it");
+               "Never run a job on less than the fraction of a GPU that it asked for");
   app.add_option("--memory", options.memory,
-                 "Memory for a trace: trace, none, or profile (trace: what it says)");
+                 "Memory that jobs of a trace need: trace (what the trace says), none, or profile "
+                 "(default: trace)");
   app.add_option("--multi-gpu", options.multi_gpu,
                  "Jobs on several GPUs: drop, one (run on one), split (one job for each) (drop)");
-  app.add_option("--swf-procs-per-gpu", options.swf_procs_per_gpu,
-                 "Processors of an SWF file that make a GPU (by its header, else 1)");
+  app.add_option(
+      "--swf-procs-per-gpu", options.swf_procs_per_gpu,
+      "Processors of an SWF file that count as one GPU (default: by its header, else 1)");
 }
 
 void add_workload_options(CLI::App& app, WorkloadOptions& options) {
-  app.add_option("--jobs", options.jobs, "A job table or a trace, plain or gzip");
+  app.add_option("--jobs", options.jobs, "A file of jobs: a job table or a trace, plain or gzip");
   add_generator_options(app, options);
   app.get_option("--days")->excludes("--jobs");
   add_drawn_options(app, options);
   add_fill_options(app, options);
+  group_options(app, "Jobs from a file",
+                {"--jobs", "--format", "--assign-profiles", "--right-size", "--memory",
+                 "--multi-gpu", "--swf-procs-per-gpu"});
+  group_options(
+      app, "Generated jobs",
+      {"--workload", "--days", "--rate", "--count", "--speeds", "--curve", "--job-times"});
 }
 
 Result<Imported> import_jobs(const WorkloadOptions& options) {

@@ -209,6 +209,7 @@ class Controller {
   FleetSummary summary() const;                             // The same without GPUs.
   std::optional<GpuView> gpu(const std::string& id) const;  // UUID or index.
   Counters counters() const;
+  bool alive() const;  // Its loop came round within the last 30 s.
   bool ready() const;  // Recovered and deciding, and not stuck.
   TimeUs now_us() const;
   // What it would do now, by its own policy or another; changes nothing.

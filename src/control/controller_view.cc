@@ -190,9 +190,10 @@ std::optional<GpuView> Controller::gpu(const std::string& id) const {
   });
 }
 
+bool Controller::alive() const { return monotonic_ns() - impl_->alive_ns < kAliveNs; }
+
 bool Controller::ready() const {
-  return impl_->recovered && !impl_->refuses_submissions &&
-         monotonic_ns() - impl_->alive_ns < kAliveNs;
+  return impl_->recovered && !impl_->refuses_submissions && alive();
 }
 
 Answer<Plan> Controller::plan(const std::string& policy) {

@@ -11,6 +11,7 @@ smartmig train --recipe in/tiny_recipe.toml --out c.safetensors --resume
 # Ctrl-C, once the first checkpoint is there: the block ends, which is soon here.
 sed 's/steps = 256/steps = 25600000/' in/tiny_recipe.toml > long.toml
 timeout --foreground -k 9 60 "$SMARTMIG" train --recipe long.toml --out d.safetensors >stopped.txt 2>&1 & pid=$!; until ls d.safetensors.checkpoint >/dev/null 2>&1; do sleep .05; done; kill -INT $pid; wait $pid; echo "status $?"; sed 's/[0-9][0-9]* iter/N iter/; s/, [0-9]* steps/, N steps/; /^ET/d' stopped.txt; ls d.safetensors*
+timeout --foreground -k 9 60 "$SMARTMIG" train --recipe long.toml --out e.safetensors >stopped.txt 2>&1 & pid=$!; until ls e.safetensors.checkpoint >/dev/null 2>&1; do sleep .05; done; kill -TERM $pid; wait $pid; echo "status $?"; sed 's/[0-9][0-9]* iter/N iter/; s/, [0-9]* steps/, N steps/; /^ET/d' stopped.txt; ls e.safetensors*
 sed 's/kind = .*/kind = "mean-fild"/' in/tiny_recipe.toml > bad.toml; smartmig train --recipe bad.toml
 sed 's/hidden/hiden/' in/tiny_recipe.toml > bad.toml; smartmig train --recipe bad.toml
 smartmig train --recipe absent.toml
