@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """Measures speed and memory and prints bench/RESULTS.md: python3 bench/run.py build/release [--quick].
 
+python3 bench/run.py build/release --hardening build/plain bench/RESULTS.md measures the engine of a hardened build beside that of
+one without (cmake/harden.cmake), and prints RESULTS.md with that section in place of the old one.
+
 Every number is the median of several runs of one process each; machines are noisy, so the spread stands beside it.
 Instructions are counted by valgrind's callgrind, which does not depend on the machine's mood.
 """
@@ -182,8 +185,41 @@ def live_rows(build, quick):
     return rows
 
 
+HARDENING = "\n## What hardening costs\n"
+
+
+def hardening_section(build, plain, times):
+    """The two builds in turn, so that a slow minute of the machine is one of both; processor time, so that others do not count."""
+    lines = [HARDENING,
+             "Made by `script/bench hardening`: `bench_engine` compiled with and without cmake/harden.cmake, run in turn, "
+             f"{times} times each; events for each second of processor time.\n",
+             f"Machine: {machine()}.\n",
+             "| what | before, M events/s | hardened, M events/s | speed kept, % | instructions an event, before | hardened |",
+             "|---|---|---|---|---|---|"]
+    for what, words, counted in (("the papers' day, 8 GPUs, `static/cedf`", ("day", "20"), ("day", "2")),
+                                 ("no preemption, `first-fit`, 8 GPUs", ("fleet", "8", "1000000"), ("fleet", "8", "100000")),
+                                 ("no preemption, `first-fit`, 1,000 GPUs", ("fleet", "1000", "1000000"), ("fleet", "1000", "100000"))):
+        engines = [os.path.join(folder, "bench_engine") for folder in (plain, build)]
+        turns = [[run(engine, *words)["events_per_cpu_s"] for engine in engines] for _ in range(times)]
+        before, hardened = zip(*turns)
+        kept = [100 * after / first for first, after in turns]
+        instructions = [instructions_per_event(engine, *counted) for engine in engines]
+        lines.append(f"| {what} | {spread(before, 1e6)} | {spread(hardened, 1e6)} | {spread(kept, digits=1)} | "
+                     + " | ".join(f"{count:,.0f}" if count else "" for count in instructions) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def print_with_hardening(build, plain, results):
+    """Its section stands at the end of the results."""
+    old = open(results).read()
+    print(old.split(HARDENING)[0] + hardening_section(build, plain, 7), end="")
+
+
 def main():
     build = sys.argv[1]
+    if "--hardening" in sys.argv:
+        print_with_hardening(build, *sys.argv[3:5])
+        return
     quick = "--quick" in sys.argv
     times = 3 if quick else 7
     engine, reader, bound, program = (
