@@ -52,7 +52,7 @@ def check_man_pages(program, folder):
     if shutil.which("groff"):
         for path in pages:
             text = gzip.open(folder / f"{'-'.join(path)}.1.gz", "rt").read()
-            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=text, capture_output=True, text=True)
+            done = subprocess.run(["groff", "-K", "utf8", "-man", "-Tutf8", "-ww"], input=text, capture_output=True, text=True)
             expect(done.returncode == 0 and not done.stderr, f"{'-'.join(path)}.1: {done.stderr}")
 
 
@@ -93,7 +93,7 @@ def check_installation(build, prefix):
             run(shell, *words)
     unit = (prefix / "lib/systemd/system/smartmig.service").read_text()
     expect(f"ExecStart={program} serve --config {prefix}/etc/smartmig/smartmig.toml\n" in unit, "the unit names another program")
-    expect("@" not in unit, "the unit was not filled in")
+    expect("dir@" not in unit and "=@system-service\n" in unit, "the unit was not filled in")
     configuration = prefix / "etc/smartmig/smartmig.toml"
     configuration.write_text("# mine\n")
     run(*install)

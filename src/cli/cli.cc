@@ -29,6 +29,14 @@ int parse_and_run(int argc, char** argv) {
       "to save energy and finish jobs on time.",
       "smartmig");
   use_our_help(app);
+  app.footer(
+      "Environment:\n"
+      "  SMARTMIG_PROGRESS=off       Show no progress of long work on standard error; a number of\n"
+      "                              seconds instead of `off` sets how often it is shown\n"
+      "  SMARTMIG_SERVER=URL         Address of the controller (default: http://127.0.0.1:8080)\n"
+      "  SMARTMIG_TOKEN_FILE=FILE    A file of mode 0600 with the token for the controller\n"
+      "\n"
+      "Exit status: 0 done, 1 failed, 2 bad input.");
   app.set_version_flag("--version", "smartmig " SMARTMIG_VERSION);
   app.require_subcommand(1);
   const Invocation invocation{{argv + 1, argv + argc}, SMARTMIG_VERSION};
