@@ -23,7 +23,7 @@ class Server:
             [program, 'serve', '--state', self.state, '--listen', '127.0.0.1:0', *options],
             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         line = self.process.stdout.readline()
-        found = re.search(r'http://127\.0\.0\.1:(\d+)', line)
+        found = re.search(r'https?://127\.0\.0\.1:(\d+)', line)
         if not found:
             raise SystemExit(f'serve did not start: {line}')
         self.port = int(found.group(1))

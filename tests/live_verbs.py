@@ -95,7 +95,7 @@ def work_through(operator):
     says('explain gpu:1', r'GPU-\S+ is up, cut into .*')
     changes(operator, 'recover', r'.*')
     changes(operator, 'unfreeze', r'.*')
-    changes(operator, 'cancel ' + job, f'job {job} is cancelled')
+    changes(operator, 'cancel ' + job, f'job {job} is being cancelled: its run is told to end')
     comes_to('status ' + job, r'.*\nstate +cancelled.*')
     says('explain ' + job, r'it is cancelled\ncancelled by .*')
     says('explain 777', r'.*777 is not in the system.*', 2)

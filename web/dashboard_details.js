@@ -1,7 +1,7 @@
 // One GPU or one job, in a panel beside the page: what it is, why, what happened to it, and what may be done about it.
 import {act, get, post, remove} from './dashboard_api.js';
 import {fillStrip, layoutWords, sliceWords} from './dashboard_gpu.js';
-import {byId, count, duration, make, makeButton, may, pastElement, timeElement, watts, whoIs} from './dashboard_page.js';
+import {byId, count, duration, jobName, make, makeButton, may, pastElement, timeElement, watts, whoIs} from './dashboard_page.js';
 
 const list = lines => make('ul', {className: 'lines'}, ...lines.map(line => make('li', {textContent: line})));
 
@@ -103,7 +103,7 @@ export class Details {
     fillStrip(strip, gpu);
     const rows = gpu.slices.map(slice => {
       const job = jobs.get(slice.job);
-      const name = job ? make('span', {}, makeButton(`Job ${job.id}`, () => this.openJob(job.id), 'link'), job.name ? ` ${job.name}` : '') : '-';
+      const name = job ? make('span', {}, makeButton(`Job ${job.id}`, () => this.openJob(job.id), 'link'), ...jobName(job)) : '-';
       return [make('span', {}, sliceWords(slice), make('small', {}, short(slice.uuid || 'no UUID yet'))), name, timeElement(slice.expected_end_s)];
     });
     return [strip, table(['Slice', 'Job', 'Expected end'], rows)];

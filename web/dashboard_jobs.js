@@ -1,7 +1,7 @@
 // Jobs that wait, run and are over: when each is expected to start and end, and how late it will be.
 import {act, get, remove} from './dashboard_api.js';
 import {mayCancel} from './dashboard_details.js';
-import {byId, count, duration, make, makeButton, pastElement, timeElement} from './dashboard_page.js';
+import {byId, count, duration, jobName, make, makeButton, pastElement, timeElement} from './dashboard_page.js';
 
 const pageSize = 50;
 const mostFinished = 30;
@@ -85,7 +85,7 @@ export class Jobs {
   // ---- the table
 
   columns() {
-    const id = ['Job', job => make('span', {}, makeButton(job.id, () => this.openJob(job.id), 'link'), job.name ? ` ${job.name}` : '')];
+    const id = ['Job', job => make('span', {}, makeButton(job.id, () => this.openJob(job.id), 'link'), ...jobName(job))];
     const profile = ['Profile', job => job.profile, 'extra'];
     const deadline = ['Deadline', job => timeElement(job.deadline_s), 'extra'];
     if (this.tab === 'queued')

@@ -10,6 +10,9 @@ export function make(tag, properties, ...children) {
   return element;
 }
 
+// What stands after a job's number. The name is isolated: characters in it that turn the direction of text end with it.
+export const jobName = job => (job.name ? [' ', make('bdi', {textContent: job.name})] : []);
+
 export function makeButton(text, act, className = '') {
   return make('button', {type: 'button', textContent: text, onclick: act, className});
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
+#include <set>
 
 #include "base/text.h"
 
@@ -37,35 +40,95 @@ bool one_line(const std::string& text) {
                       [](char c) { return static_cast<unsigned char>(c) < 32; });
 }
 
+// Watches a parser: nothing is nested deeper than anything we read (what is built from it is walked
+// by recursion), and no object has a field twice, of which two readers could take different ones.
+class JsonWatch {
+ public:
+  bool operator()(int depth, json::parse_event_t event, json& value) {
+    constexpr int kDeepest = 32;
+    if (depth > kDeepest) too_deep_ = true;
+    if (broken()) return false;
+    if (event == json::parse_event_t::object_start) open_.emplace_back();
+    if (event == json::parse_event_t::object_end) open_.pop_back();
+    if (event == json::parse_event_t::key) {
+      const auto& name = value.get_ref<const std::string&>();
+      if (!open_.back().insert(name).second) repeated_ = name;
+    }
+    return !broken();
+  }
+  bool too_deep() const { return too_deep_; }
+  const std::optional<std::string>& repeated() const { return repeated_; }
+  bool broken() const { return too_deep_ || repeated_.has_value(); }
+
+ private:
+  std::vector<std::set<std::string>> open_;  // The names in each object that is not closed yet.
+  std::optional<std::string> repeated_;
+  bool too_deep_ = false;
+};
+
+// Counts the lines that a parser has read: the parser copies the iterator, and all copies count
+// into the same number.
+struct LineCounter {
+  using iterator_category = std::input_iterator_tag;
+  using value_type = char;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const char*;
+  using reference = const char&;
+
+  const char* at = nullptr;
+  int* line = nullptr;
+
+  reference operator*() const { return *at; }
+  LineCounter& operator++() {
+    *line += *at == '\n';
+    ++at;
+    return *this;
+  }
+  LineCounter operator++(int) {
+    LineCounter before = *this;
+    ++*this;
+    return before;
+  }
+  bool operator==(const LineCounter& other) const { return at == other.at; }
+};
+
 }  // namespace
 
-json parse_json(std::string_view text) {
-  constexpr int kDeepest = 32;
-  bool too_deep = false;
-  json value = json::parse(
-      text,
-      [&](int depth, json::parse_event_t, json&) {
-        too_deep = too_deep || depth > kDeepest;
-        return !too_deep;
-      },
-      false, true);
-  return too_deep ? json(json::value_t::discarded) : value;
+json parse_json(std::string_view text, std::string* repeated_field, JsonComments comments) {
+  JsonWatch watch;
+  json value = json::parse(text, std::ref(watch), false, comments == JsonComments::kAllowed);
+  if (repeated_field && watch.repeated()) *repeated_field = *watch.repeated();
+  return watch.broken() ? json(json::value_t::discarded) : value;
 }
 
 bool JsonDocument::parse(std::string_view text) {
+  JsonWatch watch;
+  int line = 1, broken_line = 0;
+  const auto see = [&](int depth, json::parse_event_t event, json& value) {
+    const bool good = watch(depth, event, value);
+    if (!good && broken_line == 0) broken_line = line;
+    return good;
+  };
   try {
-    value_ = json::parse(text);
+    const char* end = text.data() + text.size();
+    value_ = json::parse(LineCounter{text.data(), &line}, LineCounter{end, &line}, see);
   } catch (const json::parse_error& error) {
     const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
-    const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+    const auto at_line = std::count(before.begin(), before.end(), '\n') + 1;
     const std::size_t start = before.rfind('\n') + 1;  // npos + 1 is 0: the first line.
-    error_ = Error{fmt::format("{}:{}:{}: not JSON: {}", name_, line, before.size() - start + 1,
+    error_ = Error{fmt::format("{}:{}:{}: not JSON: {}", name_, at_line, before.size() - start + 1,
                                reason(error))};
     return false;
   } catch (const json::exception& error) {  // A number that no double can hold.
     error_ = Error{fmt::format("{}: not JSON: {}", name_, reason(error))};
     return false;
   }
+  if (watch.repeated())
+    error_ = Error{fmt::format("{}:{}: the field {} stands twice, expected it once", name_,
+                               broken_line, in_quotes(*watch.repeated()))};
+  if (watch.too_deep())
+    error_ = Error{fmt::format("{}:{}: is nested too deeply", name_, broken_line)};
+  if (watch.broken()) return false;
   if (!value_.is_object())
     error_ = Error{fmt::format("{}: found {}, expected an object", name_, shown(value_))};
   return value_.is_object();

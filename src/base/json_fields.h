@@ -11,6 +11,7 @@
 //   if (document.error()) ...
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -25,9 +26,12 @@ namespace smartmig {
 
 class JsonFields;
 
-// A JSON text, comments allowed; discarded where it is none, or nested deeper than anything we read
-// (what is built from it is walked by recursion).
-nlohmann::json parse_json(std::string_view text);
+enum class JsonComments : std::uint8_t { kRefused, kAllowed };
+
+// A JSON text. Discarded where it is none, where an object has a field twice (`repeated_field` then
+// gets its name), or where it is nested deeper than anything we read.
+nlohmann::json parse_json(std::string_view text, std::string* repeated_field = nullptr,
+                          JsonComments comments = JsonComments::kRefused);
 
 // One JSON text and the first error found in it. Must outlive the JsonFields made from it.
 class JsonDocument {

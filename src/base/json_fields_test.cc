@@ -84,10 +84,36 @@ TEST(JsonFields, PointsAtTheLineWhereTheTextIsNotJson) {
 }
 
 TEST(ParseJson, RefusesWhatIsNestedTooDeeply) {
-  EXPECT_EQ(parse_json("{\"a\": [1, 2]} // comment")["a"][1], 2);
+  EXPECT_EQ(parse_json("{\"a\": [1, 2]}")["a"][1], 2);
   EXPECT_TRUE(parse_json("{\"a\": ").is_discarded());
   const std::string deep = "{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
   EXPECT_TRUE(parse_json(deep).is_discarded());
+}
+
+TEST(ParseJson, RefusesCommentsWhereTheyAreNotAskedFor) {
+  for (const char* text : {"{\"a\": 1} // comment", "/* comment */ {\"a\": 1}"}) {
+    EXPECT_TRUE(parse_json(text).is_discarded()) << text;
+    EXPECT_EQ(parse_json(text, nullptr, JsonComments::kAllowed)["a"], 1) << text;
+  }
+}
+
+TEST(ParseJson, RefusesAFieldThatStandsTwice) {
+  std::string field;
+  EXPECT_TRUE(parse_json(R"({"a": 1, "b": 2, "a": 1})", &field).is_discarded());
+  EXPECT_EQ(field, "a");
+  EXPECT_TRUE(parse_json(R"([{"o": {"x": 1, "\u0078": 2}}])", &field).is_discarded());
+  EXPECT_EQ(field, "x");
+  field.clear();
+  // In two objects it is two fields.
+  EXPECT_FALSE(parse_json(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 2}]})", &field).is_discarded());
+  EXPECT_EQ(field, "");
+}
+
+TEST(JsonFields, RefusesAFieldThatStandsTwiceAndNamesItsLine) {
+  EXPECT_EQ(error_of("{\n\"a\": 1,\n\"b\": {\"c\": 1,\n\"c\": 2}}", [](JsonFields) {}),
+            "t.json:4: the field 'c' stands twice, expected it once");
+  const std::string deep = "{\"a\": " + std::string(100'000, '[') + std::string(100'000, ']') + "}";
+  EXPECT_EQ(error_of(deep, [](JsonFields) {}), "t.json:1: is nested too deeply");
 }
 
 }  // namespace

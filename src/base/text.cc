@@ -6,6 +6,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/printable.h"
+
 namespace smartmig {
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
@@ -80,12 +82,15 @@ std::string nearest(std::string_view word, std::span<const std::string> candidat
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kLongest = 40;
   std::string out = "'";
-  for (char c : text.substr(0, kLongest)) {
-    // Bytes over 127 are left alone: names may be UTF-8.
-    const auto byte = static_cast<unsigned char>(c);
-    out.push_back(byte < 32 || byte == 127 ? '?' : c);
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const Character character = first_character(text.substr(at));
+    if (at + character.size > kLongest) break;
+    const bool plain = character.valid && !changes_terminal(character.code);
+    out += plain ? text.substr(at, character.size) : "?";
+    at += character.size;
   }
-  out += text.size() > kLongest ? "...'" : "'";
+  out += at < text.size() ? "...'" : "'";
   return out;
 }
 

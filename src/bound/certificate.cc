@@ -102,7 +102,9 @@ std::string write_certificate(const BoundInput& input, const std::vector<Certifi
 }
 
 Result<Certificate> read_certificate(std::string_view text, const std::string& name) {
-  json root = parse_json(text);
+  std::string repeated;
+  json root = parse_json(text, &repeated);
+  if (!repeated.empty()) return fail("{}: the field {} stands twice", name, in_quotes(repeated));
   if (root.is_discarded() || !root.is_object())
     return fail("{}: is not a whole JSON object; was it cut short?", name);
   if (!root.contains("form") || root["form"] != kForm)

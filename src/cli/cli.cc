@@ -7,6 +7,7 @@
 #include <exception>
 #include <new>
 
+#include "base/printable.h"
 #include "cli/help.h"
 #include "cli/parse_error.h"
 
@@ -15,10 +16,10 @@ namespace {
 
 // One line on standard error; what a message quotes from a user may hold a line break.
 int complain(std::string_view message, int status) {
-  std::string line = fmt::format("smartmig: {}\n", message);
-  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
-    if (line[i] == '\n' || line[i] == '\r') line[i] = ' ';
-  }
+  std::string line(message);
+  for (char& c : line)
+    if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+  line = fmt::format("smartmig: {}\n", printable(line));
   std::fwrite(line.data(), 1, line.size(), stderr);
   return status;
 }

@@ -7,9 +7,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/printable.h"
 #include "cli/api_client.h"
 #include "cli/cli.h"
 #include "control/journal.h"
+#include "control/state_folder.h"
 #include "drivers/simulated/simulated_driver.h"
 
 namespace smartmig {
@@ -38,10 +40,18 @@ void look_at_state(const std::string& state, std::vector<Finding>& findings) {
         {"state folder", false, fmt::format("{} is not there: `smartmig serve` makes it", state)});
     return;
   }
-  const bool closed = (folder.st_mode & 077) == 0;
-  findings.push_back(
-      {"state folder", closed,
-       closed ? state : fmt::format("{} can be entered by others: chmod 700 it", state)});
+  const auto owned = check_state_folder(state);
+  const auto writable = check_state_folder_writable(state);
+  if (!owned) {
+    findings.push_back({"state folder", false, owned.error().message});
+  } else if (!writable) {
+    findings.push_back({"state folder", false, writable.error().message});
+  } else {
+    const bool closed = (folder.st_mode & 077) == 0;
+    findings.push_back(
+        {"state folder", closed,
+         closed ? state : fmt::format("{} can be entered by others: chmod 700 it", state)});
+  }
   struct statvfs disk {};
   if (statvfs(state.c_str(), &disk) == 0) {
     const double gib =
@@ -103,10 +113,11 @@ int run_doctor(const DoctorOptions& options) {
     if (options.json) {
       out.push_back({{"what", finding.what}, {"good", finding.good}, {"says", finding.says}});
     } else {
-      fmt::print("{} {:<16} {}\n", finding.good ? "good" : "BAD ", finding.what, finding.says);
+      fmt::print("{} {:<16} {}\n", finding.good ? "good" : "BAD ", printable(finding.what),
+                 printable(finding.says));
     }
   }
-  if (options.json) fmt::print("{}\n", out.dump(2));
+  if (options.json) fmt::print("{}\n", printable_lines(out.dump(2)));
   return good ? 0 : 1;
 }
 

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "base/printable.h"
 #include "cli/api_client.h"
 #include "cli/cli.h"
 #include "report/table.h"
@@ -30,15 +31,16 @@ struct LiveOptions {
   bool json = false;
 };
 
+// A field as text, fit for a terminal: what a server says may come from another user.
 std::string text_of(const json& value, const char* field) {
   const auto found = value.find(field);
   if (found == value.end() || found->is_null()) return "";
-  return found->is_string() ? found->get<std::string>() : found->dump();
+  return printable(found->is_string() ? found->get<std::string>() : found->dump());
 }
 
 int print_lines(const json& answer) {
   for (const json& line : answer.value("lines", json::array()))
-    fmt::print("{}\n", line.get<std::string>());
+    fmt::print("{}\n", printable(line.get<std::string>()));
   return 0;
 }
 
@@ -54,7 +56,7 @@ int ask(const LiveOptions& options, const std::string& method, const std::string
   const auto answer = ApiClient(options.api).ask_json(method, path, body);
   if (!answer) return failed(answer.error());
   if (options.json) {
-    fmt::print("{}\n", answer->dump(2));
+    fmt::print("{}\n", printable_lines(answer->dump(2)));
     return 0;
   }
   return show(*answer);
@@ -66,7 +68,7 @@ int run_status(const LiveOptions& options) {
                [](const json& job) {
                  for (const auto& [field, value] : job.items()) {
                    if (!value.is_null())
-                     fmt::print("{:<18} {}\n", field, text_of(job, field.c_str()));
+                     fmt::print("{:<18} {}\n", printable(field), text_of(job, field.c_str()));
                  }
                  return 0;
                });
@@ -110,10 +112,7 @@ int run_submit(const LiveOptions& options) {
 
 int run_cancel(const LiveOptions& options) {
   const std::string path = rehearsed(options, kApi + "/jobs/" + percent_encoded(options.what));
-  return ask(options, "DELETE", path, "", [&](const json&) {
-    fmt::print("job {} {} cancelled\n", options.what, options.dry_run ? "would be" : "is");
-    return 0;
-  });
+  return ask(options, "DELETE", path, "", print_lines);
 }
 
 int run_plan(const LiveOptions& options) {
@@ -149,7 +148,7 @@ int run_explain(const LiveOptions& options) {
 int run_export(const LiveOptions& options) {
   const auto answer = ApiClient(options.api).ask("GET", kApi + "/export");
   if (!answer) return failed(answer.error());
-  fmt::print("{}", answer->body);
+  fmt::print("{}", printable_lines(answer->body));
   return 0;
 }
 
@@ -160,7 +159,10 @@ int run_apply(const LiveOptions& options) {
     if (equals == std::string::npos || equals == 0)
       return bad_input(
           fmt::format("apply: found '{}', expected GPU=LAYOUT, such as 0=4-2-1", term));
-    body["layouts"][term.substr(0, equals)] = term.substr(equals + 1);
+    const std::string gpu = term.substr(0, equals);
+    if (body.contains("layouts") && body["layouts"].contains(gpu))
+      return bad_input(fmt::format("apply: names GPU {} twice, expected each GPU once", gpu));
+    body["layouts"][gpu] = term.substr(equals + 1);
   }
   return ask(options, "POST", rehearsed(options, kApi + "/apply"), body.dump(), print_lines);
 }

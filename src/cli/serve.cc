@@ -20,6 +20,7 @@
 #include "cli/service_manager.h"
 #include "control/controller.h"
 #include "control/model.h"
+#include "control/state_folder.h"
 #include "drivers/simulated/fleet_process.h"
 #include "drivers/simulated/simulated_driver.h"
 #include "learn/toml_fields.h"
@@ -83,6 +84,7 @@ Result<void> read_config(const std::string& path, const CLI::App& command, Serve
       fields.text("tls_key", given.server.tls_key_file);
       fields.texts("host_names", given.server.host_names);
       fields.number("requests_per_s", given.server.requests_per_s, 0, 1e6);
+      fields.number("wrong_tokens_per_s", given.server.wrong_tokens_per_s, 0, 1e6);
       fields.integer("metrics_gpus", given.server.metrics_gpus, 0, 10'000'000);
     });
     document.finish();
@@ -214,7 +216,10 @@ void wait_for_the_end(const sigset_t& signals, Server& server, const Controller&
     const int caught =
         manager.present() ? sigtimedwait(&signals, nullptr, &wait) : sigwaitinfo(&signals, nullptr);
     if (caught == SIGTERM || caught == SIGINT) break;
-    if (caught == SIGHUP) server.reload_tokens();
+    if (caught == SIGHUP) {
+      server.reload_tokens();
+      server.reload_certificate();
+    }
     if (!manager.present()) continue;
     const bool alive = controller.alive();
     manager.report(alive, alive ? service_status(controller.summary())
@@ -240,6 +245,8 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   if (const auto fleet = Fleet::parse(options.fleet); !fleet)
     return bad_input(fleet.error().message);
   if (const auto good = check_setup(options); !good) return bad_input(good.error().message);
+  if (const auto good = check_state_folder(options.control.state_dir); !good)
+    return bad_input(good.error().message);
   auto parts = open_parts(options.server);
   if (!parts) return bad_input(parts.error().message);
   std::error_code trouble;

@@ -417,8 +417,9 @@ Answer<Controller::Submitted> Controller::submit(const JobRequest& request,
   return answer.get();
 }
 
-Answer<void> Controller::cancel(JobNumber job, const std::string& who, const std::string& owner) {
-  return impl_->ask<Answer<void>>(
+Answer<Cancelled> Controller::cancel(JobNumber job, const std::string& who,
+                                     const std::string& owner) {
+  return impl_->ask<Answer<Cancelled>>(
       [this, job, who, owner] { return impl_->cancel(job, who, owner); });
 }
 

@@ -185,6 +185,12 @@ struct Outcome {
   std::vector<std::string> lines;  // What was done, or would be; for people.
 };
 
+// What a cancel has come to when it is answered.
+enum class Cancelled : std::uint8_t {
+  kDone,     // The job waited, and is cancelled.
+  kOrdered,  // The job has a run, which is told to end; the job is cancelled once it has.
+};
+
 class Controller {
  public:
   // Refuses, in one line, what cannot be served: another controller on this state or fleet, a newer
@@ -200,7 +206,7 @@ class Controller {
   // Answers once the job is durable. 409: the key is known with another request; 503: not accepted.
   Answer<Submitted> submit(const JobRequest& request, const std::string& owner);
   // `owner` empty: anybody's.
-  Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner);
+  Answer<Cancelled> cancel(JobNumber job, const std::string& who, const std::string& owner);
   Answer<Outcome> command(const Command& command, const std::string& who);
 
   // The whole picture. Of a large fleet it may be two seconds old, though not older than the last

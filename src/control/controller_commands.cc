@@ -1,5 +1,6 @@
 // What operators ask for. Each is journalled with who asked before it takes effect.
 #include <bit>
+#include <set>
 
 #include "base/text.h"
 #include "control/controller_impl.h"
@@ -34,13 +35,25 @@ std::string in_words(const Command& command) {
 Answer<GpuIndex> Controller::Impl::find_gpu(const std::string& id) const {
   if (const auto found = gpu_by_uuid.find(id); found != gpu_by_uuid.end()) return found->second;
   const auto index = parse_integer(id);
-  if (index && *index >= 0 && *index < static_cast<std::int64_t>(gpus.size()))
+  // A GPU has one number: neither 00 nor -0 is another name for 0.
+  const bool plain = index && std::to_string(*index) == id;
+  if (plain && *index >= 0 && *index < static_cast<std::int64_t>(gpus.size()))
     return static_cast<GpuIndex>(*index);
   return tl::unexpected(
       refuse(404,
              fmt::format("found {}, expected a GPU's UUID or a number from 0 to {}", in_quotes(id),
                          gpus.size() - 1),
              "gpu"));
+}
+
+// The UUID of a GPU that is named by its number and by its UUID; nothing where there is none.
+std::optional<std::string> Controller::Impl::find_gpu_named_twice(const Command& command) const {
+  std::set<GpuIndex> named;
+  for (const auto& [id, layout] : command.layouts) {
+    const auto found = find_gpu(id);
+    if (found && !named.insert(*found).second) return fleet.gpus[*found];
+  }
+  return std::nullopt;
 }
 
 // The operator says that the fault is over: a look is enough, and the change that had failed is not
@@ -225,6 +238,9 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
         if (auto done = apply_plan(dry, outcome.lines); !done) return tl::unexpected(done.error());
         break;
       }
+      if (const auto twice = find_gpu_named_twice(command))
+        return tl::unexpected(refuse(
+            400, fmt::format("names {} twice, expected each GPU once", *twice), "layouts"));
       for (const auto& [id, layout] : command.layouts) {
         const auto found = find_gpu(id);
         if (!found) return tl::unexpected(found.error());

@@ -175,7 +175,7 @@ struct Controller::Impl {
   void order_read(GpuIndex gpu);
   void order_stop(JobBook& book, bool save, TimeUs at_us);
   void order_strays_killed(GpuIndex gpu);
-  Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner);
+  Answer<Cancelled> cancel(JobNumber job, const std::string& who, const std::string& owner);
   void audit(const std::string& who, std::string what);
   void finish(JobBook& book, JobPhase phase, TimeUs at_us, const std::string& note);
   void requeue(JobBook& book, double left, TimeUs lost_us, const std::string& note);
@@ -211,6 +211,7 @@ struct Controller::Impl {
   // --- controller_commands.cc
   Answer<Outcome> carry_out(const Command& command, const std::string& who);
   Answer<GpuIndex> find_gpu(const std::string& id) const;
+  std::optional<std::string> find_gpu_named_twice(const Command& command) const;
   void stop_all_on(GpuIndex gpu);
   void retry_now(GpuIndex gpu);
   Answer<void> set_layout(GpuIndex gpu, SlotSet wanted, bool dry_run,

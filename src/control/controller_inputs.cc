@@ -510,8 +510,8 @@ void Controller::Impl::audit(const std::string& who, std::string what) {
   rows.emplace_back(AuditRow{next_audit++, clock_us(), std::time(nullptr), who, std::move(what)});
 }
 
-Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
-                                      const std::string& owner) {
+Answer<Cancelled> Controller::Impl::cancel(JobNumber job, const std::string& who,
+                                           const std::string& owner) {
   const auto found = jobs.find(job);
   if (found == jobs.end()) {
     if (job >= first_job && job < next_job)
@@ -524,7 +524,8 @@ Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
   if (!trouble.empty()) return tl::unexpected(Refusal{503, trouble, ""});
   audit(who, fmt::format("cancels job {}", job));
   book.row.note = "cancelled by " + (who.empty() ? std::string("a client") : who);
-  if (book.row.phase == JobPhase::kQueued) {
+  const bool waits = book.row.phase == JobPhase::kQueued;
+  if (waits) {
     Event event;
     event.kind = Event::Kind::kGone;
     event.at_us = clock_us();
@@ -539,7 +540,7 @@ Answer<void> Controller::Impl::cancel(JobNumber job, const std::string& who,
   }
   if (auto written = flush({}); !written)
     return tl::unexpected(Refusal{503, kept_for_later(written.error().message), ""});
-  return {};
+  return waits ? Cancelled::kDone : Cancelled::kOrdered;
 }
 
 // --- telling those who listen

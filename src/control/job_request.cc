@@ -20,6 +20,12 @@ const std::vector<std::string> kFields = {
     "profile", "work_s",      "deadline_s",   "key",       "name",         "memory_mib",
     "command", "preemptible", "checkpoint_s", "restore_s", "max_runtime_s"};
 
+// Of UTF-8: bytes that do not go on with one.
+std::size_t count_characters(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
 // Reads fields of one object; the first thing wrong is kept.
 class Reader {
  public:
@@ -39,6 +45,19 @@ class Reader {
            fmt::format("found {}, expected a number from {:g} to {:g}", shown(*found), low, high));
     return std::nullopt;
   }
+  // JSON has one kind of number: 4096.0 is whole, 1.5 is not.
+  std::optional<std::int32_t> integer(const char* field, std::int32_t low, std::int32_t high) {
+    const auto found = body_.find(field);
+    if (found == body_.end()) return std::nullopt;
+    if (found->is_number()) {
+      const double value = found->get<double>();
+      if (value >= low && value <= high && value == std::floor(value))
+        return static_cast<std::int32_t>(value);
+    }
+    refuse(field, fmt::format("found {}, expected a whole number from {} to {}", shown(*found), low,
+                              high));
+    return std::nullopt;
+  }
   double required(const char* field, double low, double high) {
     if (!body_.contains(field)) refuse(field, "is missing");
     return number(field, low, high).value_or(0);
@@ -50,9 +69,9 @@ class Reader {
       const auto& value = found->get_ref<const std::string&>();
       const bool plain = std::none_of(value.begin(), value.end(),
                                       [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-      if (!value.empty() && value.size() <= most && plain) return value;
+      if (!value.empty() && count_characters(value) <= most && plain) return value;
     }
-    refuse(field, fmt::format("found {}, expected 1 to {} bytes of text without control characters",
+    refuse(field, fmt::format("found {}, expected 1 to {} characters, none of them control",
                               shown(*found), most));
     return {};
   }
@@ -99,7 +118,10 @@ class Reader {
 }  // namespace
 
 Answer<JobRequest> parse_job_request(std::string_view text) {
-  const json body = parse_json(text);
+  std::string repeated;
+  const json body = parse_json(text, &repeated);
+  if (!repeated.empty())
+    return tl::unexpected(Refusal{400, "stands twice, expected it once", repeated});
   if (!body.is_object())
     return tl::unexpected(
         Refusal{400, "expected a JSON object with profile, work_s and deadline_s", ""});
@@ -109,7 +131,7 @@ Answer<JobRequest> parse_job_request(std::string_view text) {
       reader.refuse(field, "is not a field of a job" + suggestion(field, kFields));
   }
   JobRequest request;
-  request.profile = reader.text("profile", kMaxNameBytes);
+  request.profile = reader.text("profile", kMaxNameCharacters);
   if (!body.contains("profile")) reader.refuse("profile", "is missing");
   if (!reader.refusal()) {
     if (const auto found = Catalogue::shipped().find(request.profile); !found)
@@ -117,10 +139,9 @@ Answer<JobRequest> parse_job_request(std::string_view text) {
   }
   request.work_s = reader.required("work_s", 1e-6, kMaxJobSeconds);
   request.deadline_s = reader.required("deadline_s", 0, kMaxJobSeconds);
-  request.key = reader.text("key", kMaxKeyBytes);
-  request.name = reader.text("name", kMaxNameBytes);
-  request.memory_mib =
-      static_cast<std::int32_t>(reader.number("memory_mib", 0, 1 << 24).value_or(0));
+  request.key = reader.text("key", kMaxKeyCharacters);
+  request.name = reader.text("name", kMaxNameCharacters);
+  request.memory_mib = reader.integer("memory_mib", 0, 1 << 24).value_or(0);
   request.command = reader.texts("command", kMaxCommandBytes);
   request.preemptible = reader.boolean("preemptible");
   request.checkpoint_s = reader.number("checkpoint_s", 0, kMaxMoveSeconds);

@@ -22,8 +22,8 @@ template <class T>
 using Answer = tl::expected<T, Refusal>;
 
 // Limits of a request; longer ones are refused.
-inline constexpr std::size_t kMaxKeyBytes = 128;
-inline constexpr std::size_t kMaxNameBytes = 256;
+inline constexpr std::size_t kMaxKeyCharacters = 128;
+inline constexpr std::size_t kMaxNameCharacters = 256;
 inline constexpr std::size_t kMaxCommandBytes = 16 * 1024;
 
 struct JobRequest {

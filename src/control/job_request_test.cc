@@ -46,6 +46,12 @@ TEST(JobRequests, SayWhichFieldIsWrong) {
   EXPECT_EQ(refusal_of("{"), ": expected a JSON object with profile, work_s and deadline_s");
   EXPECT_EQ(refusal_of("[1]"), ": expected a JSON object with profile, work_s and deadline_s");
   EXPECT_EQ(refusal_of(R"({"work_s":1,"deadline_s":1})"), "profile: is missing");
+  EXPECT_EQ(refusal_of(with(R"("work_s":60)")), "work_s: stands twice, expected it once");
+  EXPECT_EQ(refusal_of(std::string(kPlain) + "// fast"),
+            ": expected a JSON object with profile, work_s and deadline_s");
+  EXPECT_EQ(refusal_of(with(R"("memory_mib":1.5)")),
+            "memory_mib: found 1.5, expected a whole number from 0 to 16777216");
+  EXPECT_EQ(refusal_of(with(R"("memory_mib":4096.0)")), "taken");
   EXPECT_EQ(refusal_of(R"({"profile":"bert-training","deadline_s":1})"), "work_s: is missing");
   EXPECT_EQ(refusal_of(R"({"profile":"bert-training","work_s":1})"), "deadline_s: is missing");
   EXPECT_EQ(refusal_of(R"({"profile":"bert-training","work_s":0,"deadline_s":1})"),
@@ -61,12 +67,12 @@ TEST(JobRequests, SayWhichFieldIsWrong) {
 }
 
 TEST(JobRequests, AreBounded) {
-  EXPECT_EQ(refusal_of(with("\"key\":\"" + std::string(kMaxKeyBytes, 'k') + '"')), "taken");
-  EXPECT_TRUE(refusal_of(with("\"key\":\"" + std::string(kMaxKeyBytes + 1, 'k') + '"'))
+  EXPECT_EQ(refusal_of(with("\"key\":\"" + std::string(kMaxKeyCharacters, 'k') + '"')), "taken");
+  EXPECT_TRUE(refusal_of(with("\"key\":\"" + std::string(kMaxKeyCharacters + 1, 'k') + '"'))
                   .starts_with("key: found \"kkk"));
   EXPECT_TRUE(refusal_of(with(R"("key":"")")).starts_with("key: "));
   EXPECT_TRUE(refusal_of(with(R"("key":"a\nb")")).starts_with("key: "));
-  EXPECT_TRUE(refusal_of(with("\"name\":\"" + std::string(kMaxNameBytes + 1, 'n') + '"'))
+  EXPECT_TRUE(refusal_of(with("\"name\":\"" + std::string(kMaxNameCharacters + 1, 'n') + '"'))
                   .starts_with("name: "));
   EXPECT_TRUE(refusal_of(with("\"command\":[\"" + std::string(kMaxCommandBytes, 'c') + "\"]"))
                   .starts_with("command: "));

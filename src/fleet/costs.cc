@@ -61,7 +61,10 @@ Result<Costs> Costs::parse(std::string_view text) {
 }
 
 Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) {
-  const auto root = smartmig::parse_json(json);
+  std::string repeated;
+  const auto root = smartmig::parse_json(json, &repeated, JsonComments::kAllowed);
+  if (!repeated.empty())
+    return fail("{}: {}: stands twice, expected it once", name, in_quotes(repeated));
   if (root.is_discarded() || !root.is_object()) return fail("{}: is not a JSON object", name);
   Costs costs;
   costs.name = name;

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 
 #include "base/json_fields.h"
 #include "base/text.h"
@@ -35,31 +34,11 @@ std::optional<std::uint64_t> natural(const json& value) {
   return number;
 }
 
-// The header's keys as they are written: a parser keeps only the last of two that are alike.
-std::optional<std::string> repeated_key(std::string_view header) {
-  std::vector<std::set<std::string>> open;
-  std::optional<std::string> found;
-  const auto see = [&](int, json::parse_event_t event, json& value) {
-    if (event == json::parse_event_t::object_start) open.emplace_back();
-    if (event == json::parse_event_t::object_end) open.pop_back();
-    if (event == json::parse_event_t::key && !open.back().insert(value.get<std::string>()).second) {
-      found = value.get<std::string>();
-    }
-    return true;
-  };
-  const json whole = json::parse(header, see, false);
-  return whole.is_discarded() ? std::nullopt : found;
-}
-
 Result<json> parse_header(std::string_view text, std::string_view name) {
-  json header = parse_json(text);
-  // Comments are no part of this format, though our parser takes them.
-  if (!header.is_object() || !json::accept(text)) {
-    return fail("{}: header is not a JSON object", name);
-  }
-  if (const auto key = repeated_key(text)) {
-    return fail("{}: header has {} twice", name, in_quotes(*key));
-  }
+  std::string repeated;
+  json header = parse_json(text, &repeated);
+  if (!repeated.empty()) return fail("{}: header has {} twice", name, in_quotes(repeated));
+  if (!header.is_object()) return fail("{}: header is not a JSON object", name);
   return header;
 }
 

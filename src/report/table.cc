@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/printable.h"
 #include "base/result.h"
 
 namespace smartmig {
@@ -17,6 +18,8 @@ std::size_t width_of(const std::string& text) {
 
 void Table::add_row(std::vector<std::string> cells) {
   SM_CHECK(cells.size() == columns_.size());
+  // Names may come from a file or a server.
+  for (std::string& cell : cells) cell = printable(cell);
   rows_.push_back(std::move(cells));
 }
 

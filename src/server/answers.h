@@ -40,7 +40,8 @@ inline Refusal not_found(std::string_view what, std::string_view id) {
   return Refusal{404, fmt::format("no {} {}", what, id), "id"};
 }
 
-// A job's or decision's number; nothing where the text is none.
+// A job's or decision's number; nothing where the text is none, or has zeros before it: what is at
+// one address is at no other.
 std::optional<std::int64_t> parse_id(std::string_view text);
 
 }  // namespace smartmig

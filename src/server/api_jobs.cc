@@ -42,7 +42,8 @@ std::optional<Refusal> check_cancel(Site& site, std::int64_t number, const std::
 
 std::optional<std::int64_t> parse_id(std::string_view text) {
   const auto number = parse_integer(text);
-  return number && *number > 0 ? number : std::nullopt;
+  const bool plain = number && *number > 0 && std::to_string(*number) == text;
+  return plain ? number : std::nullopt;
 }
 
 RouteAnswer list_jobs(Site& site, const Call& call) {
@@ -107,7 +108,14 @@ RouteAnswer cancel_job(Site& site, const Call& call) {
   }
   const auto done = site.backend.cancel(*number, call.caller.name, owner);
   if (!done) return done.error();
-  return lines_response({fmt::format("job {} is cancelled", *number)});
+  const bool is_over = *done == Cancelled::kDone;
+  return json_response([&](JsonWriter& json) {
+    json.begin_array("lines");
+    json.value(is_over ? fmt::format("job {} is cancelled", *number)
+                       : fmt::format("job {} is being cancelled: its run is told to end", *number));
+    json.end_array();
+    json.field("cancelled", is_over);
+  });
 }
 
 RouteAnswer explain_job(Site& site, const Call& call) {

@@ -2,6 +2,7 @@
 #include "base/shipped.h"
 #include "base/text.h"
 #include "server/answers.h"
+#include "server/command_body.h"
 #include "server/query.h"
 #include "server/web_files.h"
 
@@ -38,6 +39,7 @@ RouteAnswer show_session(Site& site, const Call& call) {
 RouteAnswer open_session(Site& site, const Call& call) {
   const Query query(call.request.query, {});
   if (query.refusal()) return *query.refusal();
+  if (const auto refusal = check_empty_body(call.request.body)) return *refusal;
   HttpResponse response = session_response(site, call.caller);
   if (!site.gate.asks_for_tokens()) return response;
   if (call.caller.by != Caller::By::kToken)

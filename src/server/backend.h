@@ -22,7 +22,8 @@ class Backend {
   virtual Answer<Controller::Submitted> submit(std::string_view body, const std::string& owner,
                                                bool dry_run) = 0;
   // `owner` empty: anybody's.
-  virtual Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner) = 0;
+  virtual Answer<Cancelled> cancel(JobNumber job, const std::string& who,
+                                   const std::string& owner) = 0;
   virtual Answer<Outcome> command(const Command& command, const std::string& who) = 0;
 
   virtual std::shared_ptr<const FleetView> look() const = 0;

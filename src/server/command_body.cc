@@ -57,18 +57,31 @@ Answer<void> read_watts(const json& body, Command& command) {
   return {};
 }
 
-}  // namespace
-
-Answer<Command> parse_command(Kind kind, std::string_view gpu, std::string_view text) {
-  const json body = text.empty() ? json::object() : parse_json(text);
+// The object of a body; an empty body is one without fields.
+Answer<json> parse_object(std::string_view text, const std::vector<std::string>& known) {
+  std::string repeated;
+  json body = text.empty() ? json::object() : parse_json(text, &repeated);
+  if (!repeated.empty()) return refuse(repeated, "stands twice, expected it once");
   if (!body.is_object()) return refuse("", "the body is no JSON object");
-  const auto known = fields_of(kind);
   for (const auto& [field, value] : body.items())
     if (std::find(known.begin(), known.end(), field) == known.end())
       return refuse(field,
                     fmt::format("unknown field {}{}", in_quotes(field),
                                 known.empty() ? "; the body is {}" : suggestion(field, known)));
+  return body;
+}
 
+}  // namespace
+
+std::optional<Refusal> check_empty_body(std::string_view text) {
+  const auto body = parse_object(text, {});
+  return body ? std::nullopt : std::optional<Refusal>(body.error());
+}
+
+Answer<Command> parse_command(Kind kind, std::string_view gpu, std::string_view text) {
+  const auto parsed = parse_object(text, fields_of(kind));
+  if (!parsed) return tl::unexpected(parsed.error());
+  const json& body = *parsed;
   Command command;
   command.kind = kind;
   command.gpu = gpu;

@@ -3,6 +3,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -10,6 +11,8 @@
 
 #include <algorithm>
 #include <cerrno>
+
+#include "server/private_file.h"
 
 namespace smartmig {
 namespace {
@@ -20,6 +23,23 @@ std::string tls_error() {
   const char* reason = code ? ERR_reason_error_string(code) : nullptr;
   ERR_clear_error();
   return reason ? reason : "unknown reason";
+}
+
+// The key of the certificate that the context has.
+Result<void> use_key(SSL_CTX* context, const std::string& key_file) {
+  auto text = read_private_file(key_file, ReadableBy::kGroup);
+  if (!text) return pass_on(text);
+  BIO* memory = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
+  // A key with a passphrase is refused; there is nobody to type it.
+  constexpr auto kNoPassphrase = [](char*, int, int, void*) { return 0; };
+  EVP_PKEY* key = PEM_read_bio_PrivateKey(memory, nullptr, kNoPassphrase, nullptr);
+  BIO_free(memory);
+  OPENSSL_cleanse(text->data(), text->size());
+  const bool used = key && SSL_CTX_use_PrivateKey(context, key) == 1;
+  EVP_PKEY_free(key);
+  if (!used)
+    return fail("{}: no key of that certificate can be read from it: {}", key_file, tls_error());
+  return {};
 }
 
 }  // namespace
@@ -33,11 +53,13 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certific
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
+  // Whoever records a connection and gets the key later must not be able to read it: of TLS 1.2 only
+  // what has forward secrecy and authenticated encryption. All of TLS 1.3 has both.
+  SM_CHECK(SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1);
   ERR_clear_error();
   if (SSL_CTX_use_certificate_chain_file(context, certificate_file.c_str()) != 1)
     return fail("{}: no certificate in PEM can be read from it: {}", certificate_file, tls_error());
-  if (SSL_CTX_use_PrivateKey_file(context, key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-    return fail("{}: no key of that certificate can be read from it: {}", key_file, tls_error());
+  if (auto done = use_key(context, key_file); !done) return pass_on(done);
   return out;
 }
 

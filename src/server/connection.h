@@ -22,9 +22,10 @@ struct Peer {
   bool loopback = false;
 };
 
-// Certificate and key, for all connections.
+// Certificate and key, for all connections. TLS 1.2 with forward secrecy, or TLS 1.3.
 class TlsContext {
  public:
+  // Refuses a key that others can read.
   static Result<std::shared_ptr<TlsContext>> load(const std::string& certificate_file,
                                                   const std::string& key_file);
   ~TlsContext();

@@ -44,8 +44,8 @@ Answer<Controller::Submitted> ControllerBackend::submit(std::string_view body,
   return controller_.submit(*request, owner);
 }
 
-Answer<void> ControllerBackend::cancel(JobNumber job, const std::string& who,
-                                       const std::string& owner) {
+Answer<Cancelled> ControllerBackend::cancel(JobNumber job, const std::string& who,
+                                            const std::string& owner) {
   return controller_.cancel(job, who, owner);
 }
 

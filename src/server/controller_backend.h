@@ -18,7 +18,8 @@ class ControllerBackend : public Backend {
 
   Answer<Controller::Submitted> submit(std::string_view body, const std::string& owner,
                                        bool dry_run) override;
-  Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner) override;
+  Answer<Cancelled> cancel(JobNumber job, const std::string& who,
+                           const std::string& owner) override;
   Answer<Outcome> command(const Command& command, const std::string& who) override;
   std::shared_ptr<const FleetView> look() const override { return controller_.look(); }
   FleetSummary summary() const override { return controller_.summary(); }

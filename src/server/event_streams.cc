@@ -69,7 +69,7 @@ void EventStreams::run() {
     const auto begin = Clock::now();
     publish();
     beat(Clock::now());
-    flush();
+    for (Stream& stream : streams_) flush(stream);
     drop_ended();
     pace(begin);
   }
@@ -91,25 +91,28 @@ bool EventStreams::wait_for_streams() {
 void EventStreams::take_in(std::vector<Stream>& arrived) {
   if (streams_.empty()) position_ = backend_.last_notice();
   for (Stream& stream : arrived) {
-    catch_up(stream);
+    std::string behind = catch_up(stream);
     streams_.push_back(std::move(stream));
+    set_pending(streams_.back(), std::move(behind));
+    flush(streams_.back());
   }
 }
 
-// What happened since the notice that the client saw last.
-void EventStreams::catch_up(Stream& stream) {
+// What happened since the notice that the client saw last, as text.
+std::string EventStreams::catch_up(Stream& stream) {
   // A number of an earlier controller: whatever it had since is not known here.
   bool missed = stream.seen > backend_.last_notice();
+  std::string text;
   if (!missed && stream.seen < position_) {
     for (const Notice& notice : backend_.notices_after(stream.seen, 0, missed)) {
-      append_event(notice, stream.pending);
+      append_event(notice, text);
       stream.seen = notice.number;
     }
   }
   // More than it may be behind would be the end of it.
-  if (!missed && stream.pending.size() <= limits_.pending_bytes / 2) return;
-  stream.pending = kMissed;
+  if (!missed && text.size() <= limits_.pending_bytes / 2) return text;
   stream.seen = position_;
+  return std::string(kMissed);
 }
 
 void EventStreams::publish() {
@@ -123,10 +126,12 @@ void EventStreams::publish() {
   for (const Notice& notice : notices) append_event(notice, text);
   for (Stream& stream : streams_) {
     if (stream.seen <= position_) {
-      stream.pending += text;
+      deliver(stream, text);
     } else {
+      std::string rest;
       for (const Notice& notice : notices)
-        if (notice.number > stream.seen) append_event(notice, stream.pending);
+        if (notice.number > stream.seen) append_event(notice, rest);
+      deliver(stream, rest);
     }
     stream.seen = std::max(stream.seen, reached);
   }
@@ -136,17 +141,53 @@ void EventStreams::publish() {
 void EventStreams::beat(Clock::time_point now) {
   for (Stream& stream : streams_) {
     if (now < stream.next_beat) continue;
-    if (stream.pending.empty()) stream.pending += kBeat;
+    if (!stream.ended && stream.pending.empty()) set_pending(stream, std::string(kBeat));
     stream.next_beat = now + limits_.heartbeat;
   }
 }
 
-void EventStreams::flush() {
-  for (Stream& stream : streams_) {
-    if (stream.ended || stream.pending.empty()) continue;
-    const auto written = stream.connection->write_some(stream.pending);
-    stream.pending.erase(0, written.bytes);
-    stream.ended = written.broken || stream.pending.size() > limits_.pending_bytes;
+// Every change of what is pending goes through here, so that the sum is always known.
+void EventStreams::set_pending(Stream& stream, std::string pending) {
+  waiting_ = waiting_ - stream.pending.size() + pending.size();
+  stream.pending = std::move(pending);
+  if (waiting_ > limits_.total_bytes) drop_those_furthest_behind();
+  most_waiting_ = std::max(most_waiting_.load(), waiting_);
+}
+
+void EventStreams::end(Stream& stream) {
+  stream.ended = true;
+  set_pending(stream, std::string());
+}
+
+// What the connection takes at once is not copied: most keep up, and have nothing pending.
+void EventStreams::deliver(Stream& stream, std::string_view text) {
+  flush(stream);
+  if (stream.ended || text.empty()) return;
+  if (stream.pending.empty()) {
+    const auto written = stream.connection->write_some(text);
+    if (written.broken) return end(stream);
+    text.remove_prefix(written.bytes);
+  }
+  if (stream.pending.size() + text.size() > limits_.pending_bytes) return end(stream);
+  if (!text.empty()) set_pending(stream, stream.pending + std::string(text));
+}
+
+void EventStreams::flush(Stream& stream) {
+  if (stream.ended || stream.pending.empty()) return;
+  const auto written = stream.connection->write_some(stream.pending);
+  if (written.broken) return end(stream);
+  if (written.bytes > 0) set_pending(stream, stream.pending.substr(written.bytes));
+  if (stream.pending.size() > limits_.pending_bytes) end(stream);
+}
+
+void EventStreams::drop_those_furthest_behind() {
+  while (waiting_ > limits_.total_bytes) {
+    Stream& worst = *std::max_element(
+        streams_.begin(), streams_.end(),
+        [](const Stream& a, const Stream& b) { return a.pending.size() < b.pending.size(); });
+    waiting_ -= worst.pending.size();
+    std::string().swap(worst.pending);
+    worst.ended = true;
   }
 }
 
@@ -162,8 +203,11 @@ void EventStreams::drop_ended() {
     for (std::size_t i = 0; i < items.size(); ++i)
       if (items[i].revents != 0) streams_[i].ended = true;
   }
-  for (const Stream& stream : streams_)
-    if (stream.ended) cancel(stream.client);
+  for (Stream& stream : streams_) {
+    if (!stream.ended) continue;
+    end(stream);
+    cancel(stream.client);
+  }
   std::erase_if(streams_, [](const Stream& stream) { return stream.ended; });
 }
 

@@ -1,6 +1,6 @@
 // The live events to all who listen. One thread fetches notices and writes them to every stream
 // without ever waiting for one; a client that does not keep up is dropped when its share of memory
-// is full, and comes back with the number it has seen (Last-Event-ID). Notices of a twentieth of a
+// is full, or when it is the furthest behind of all and their memory is full, and comes back with the number it has seen (Last-Event-ID). Notices of a twentieth of a
 // second go out together: a thousand submissions a second to two hundred listeners are then four
 // thousand writes, not two hundred thousand.
 #pragma once
@@ -31,7 +31,8 @@ class EventStreams {
   struct Limits {
     int streams = 512;
     int per_client = 64;
-    std::size_t pending_bytes = 1 << 20;  // Of one stream.
+    std::size_t pending_bytes = 1 << 20;               // That wait to be sent on one stream, ...
+    std::size_t total_bytes = std::size_t{32} << 20;  // ... and on all together.
     std::chrono::milliseconds heartbeat{15'000};
     // A stream ends after it: clients come back by themselves, and a session whose time is over, or
     // whoever may not listen any more, is refused then.
@@ -54,6 +55,8 @@ class EventStreams {
   // themselves, and are asked again who they are.
   void close_all() { generation_.fetch_add(1); }
   std::uint64_t generation() const { return generation_; }
+  // Bytes that wait to be sent, the most so far.
+  std::size_t most_waiting() const { return most_waiting_; }
 
  private:
   using Clock = Connection::Clock;
@@ -69,18 +72,24 @@ class EventStreams {
   void run();
   bool wait_for_streams();
   void take_in(std::vector<Stream>& arrived);
-  void catch_up(Stream& stream);
+  std::string catch_up(Stream& stream);
   void publish();
+  void deliver(Stream& stream, std::string_view text);
   void beat(Clock::time_point now);
-  void flush();
+  void flush(Stream& stream);
+  void set_pending(Stream& stream, std::string pending);
+  void end(Stream& stream);
+  void drop_those_furthest_behind();
   void drop_ended();
   void pace(Clock::time_point since);
 
   Backend& backend_;
   const Limits limits_;
-  std::vector<Stream> streams_;  // Of the thread alone, like the next.
+  std::vector<Stream> streams_;  // Of the thread alone, like the next two.
   std::uint64_t position_ = 0;   // The last notice that was published.
+  std::size_t waiting_ = 0;      // Bytes that are pending on all streams.
   std::atomic<std::uint64_t> generation_{0};
+  std::atomic<std::size_t> most_waiting_{0};
 
   std::mutex mutex_;  // Guards all below.
   std::condition_variable changed_;

@@ -161,6 +161,33 @@ TEST(Events, AClientThatReadsNothingIsDropped) {
   EXPECT_EQ(deaf->read_all().find("\"last\""), std::string::npos);
 }
 
+// Many that read nothing, each within its share: together they may not have more than all may.
+TEST(Events, ManyClientsThatReadNothingAreBoundedTogether) {
+  ServerOptions options;
+  options.events.pending_bytes = 4'000'000;
+  options.events.total_bytes = 3'000'000;
+  TestSite site(options);
+  std::vector<std::unique_ptr<RawClient>> deaf;
+  for (int i = 0; i < 40; ++i) {
+    deaf.push_back(stream(site));
+    deaf.back()->read_until("retry");
+  }
+  const auto listener = stream(site);
+  listener->read_until("retry: 2000\n\n");
+  const std::string large = fmt::format("{{\"x\":\"{}\"}}", std::string(100'000, 'x'));
+  std::thread reader([&] { listener->read_until("\"last\""); });
+  // More than the socket buffers of one client take.
+  for (int i = 0; i < 120; ++i) {
+    site.backend.notify("job", large);
+    std::this_thread::sleep_for(5ms);
+  }
+  site.backend.notify("job", "{\"last\":1}");
+  reader.join();
+  EXPECT_NE(listener->read_until("\"last\"").find("\"last\""), std::string::npos);
+  EXPECT_GT(site.server->events().most_waiting(), 0u);
+  EXPECT_LE(site.server->events().most_waiting(), 3'000'000u);
+}
+
 TEST(Events, NeedTheRoleReadAndEndWhenTokensAreReadAgain) {
   TestSite site{TestSite::WithTokens{}};
   EXPECT_EQ(site.call("GET", "/api/v1/events").status, 401);

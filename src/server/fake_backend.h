@@ -85,16 +85,18 @@ class FakeBackend : public Backend {
     return Controller::Submitted{number, true};
   }
 
-  Answer<void> cancel(JobNumber job, const std::string& who, const std::string& owner) override {
+  Answer<Cancelled> cancel(JobNumber job, const std::string& who,
+                           const std::string& owner) override {
     const std::lock_guard lock(mutex_);
     const auto found = jobs_.find(job);
     if (found == jobs_.end()) return tl::unexpected(Refusal{404, "no such job", "id"});
     if (!owner.empty() && found->second.owner != owner)
       return tl::unexpected(Refusal{403, "the job is another's", "id"});
     if (is_final(found->second.phase)) return tl::unexpected(Refusal{409, "it is over", "id"});
+    const bool waits = found->second.phase == JobPhase::kQueued;
     found->second.phase = JobPhase::kCancelled;
     asked_.push_back(fmt::format("{} cancel {}", who, job));
-    return {};
+    return waits ? Cancelled::kDone : Cancelled::kOrdered;
   }
 
   Answer<Outcome> command(const Command& command, const std::string& who) override {

@@ -110,6 +110,11 @@ TEST(RateLimit, GivesASecondsWorthAndThenWaits) {
   EXPECT_EQ(limit.take("c", now + 100ms), 0);
   EXPECT_EQ(limit.clients(), 2u);  // b is forgotten, not a, which was seen later.
   EXPECT_EQ(limit.take("a", now + 100ms), 1);
+  EXPECT_EQ(limit.look("a", now + 100ms), 1);
+  EXPECT_EQ(limit.look("a", now + 200ms), 0);
+  EXPECT_EQ(limit.look("a", now + 200ms), 0);
+  EXPECT_EQ(limit.look("never seen", now), 0);
+  EXPECT_EQ(limit.clients(), 2u);
   EXPECT_EQ(RateLimit(0).take("a", now), 0);
   EXPECT_EQ(RateLimit(0.1).take("a", now), 0);
 }

@@ -72,10 +72,11 @@ Answer<void> read_request_line(std::string_view line, HttpRequest& request) {
   const auto pieces = split(line, ' ');
   if (pieces.size() != 3 || !is_token(pieces[0]) || !pieces[2].starts_with("HTTP/"))
     return refuse(400, "the first line is no request, expected METHOD PATH HTTP/1.1");
-  if (pieces[2] != "HTTP/1.1" && pieces[2] != "HTTP/1.0")
-    return refuse(505, "only HTTP/1.1 is spoken here");
+  // HTTP/1.0 has neither a Host, by which a request is known to be for us, nor a body whose length
+  // every reader agrees about.
+  if (pieces[2] != "HTTP/1.1")
+    return refuse(505, fmt::format("found {}, expected HTTP/1.1", in_quotes(pieces[2])));
   request.method = pieces[0];
-  request.keep_alive = pieces[2] == "HTTP/1.1";
   return read_target(pieces[1], request);
 }
 
@@ -105,8 +106,12 @@ Answer<void> read_header(std::string_view line, HttpRequest& request) {
 
 Answer<void> read_body_headers(HttpRequest& request) {
   if (request.has_header("transfer-encoding"))
-    return refuse(411, "a body needs a Content-Length; Transfer-Encoding is not taken");
-  if (!request.has_header("content-length")) return {};
+    return refuse(411, "expected Content-Length; Transfer-Encoding is not supported");
+  if (!request.has_header("content-length")) {
+    if (request.method == "POST")
+      return refuse(411, "a POST has no Content-Length, expected one (0 for an empty body)");
+    return {};
+  }
   const std::string_view text = request.header("content-length");
   const bool digits =
       !text.empty() && text.size() <= 12 &&
@@ -145,6 +150,15 @@ std::string_view HttpRequest::header(std::string_view name) const {
 bool HttpRequest::has_header(std::string_view name) const {
   return std::any_of(headers.begin(), headers.end(),
                      [&](const auto& header) { return header.first == name; });
+}
+
+HeadEnd find_head_end(std::string_view bytes, std::size_t searched) {
+  for (std::size_t at = bytes.find('\n', searched); at != std::string_view::npos;
+       at = bytes.find('\n', at + 1)) {
+    if (at == 0 || bytes[at - 1] != '\r') return {HeadEnd::Found::kBareLf, 0};
+    if (at >= 3 && bytes.substr(at - 3, 3) == "\r\n\r") return {HeadEnd::Found::kEnd, at + 1};
+  }
+  return {};
 }
 
 Answer<HttpRequest> parse_head(std::string_view head) {

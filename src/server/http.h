@@ -1,7 +1,7 @@
 // HTTP/1.1 as far as the live interface needs it: the head of a request as values, and the head of
 // an answer as text. Strict where leniency lets two readers of one request disagree about it: a
-// body has a Content-Length and nothing else, no header is folded, no name has a blank. Nothing
-// here touches a socket.
+// body has a Content-Length and nothing else, a POST always has one, every line ends with CR LF, no
+// header is folded, no name has a blank. Nothing here touches a socket.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +48,15 @@ struct HttpResponse {
 
 // The bytes up to and with the empty line after the headers.
 Answer<HttpRequest> parse_head(std::string_view head);
+
+// Where the head of a request ends, in what has come so far.
+struct HeadEnd {
+  enum class Found : std::uint8_t { kNothing, kEnd, kBareLf };
+  Found found = Found::kNothing;
+  std::size_t size = 0;  // Of the head with its empty line, where its end was found.
+};
+// `searched` bytes were looked at before and had neither an end nor an LF without its CR.
+HeadEnd find_head_end(std::string_view bytes, std::size_t searched);
 
 // "a=1&b=x%20y"; nothing where an escape is none or a control character is hidden in it.
 std::optional<Parameters> parse_query(std::string_view text);

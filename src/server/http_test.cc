@@ -28,11 +28,29 @@ TEST(Http, ReadsAHead) {
   EXPECT_TRUE(request->keep_alive);
 }
 
-TEST(Http, KeepsAConnectionAsTheVersionAndTheHeaderSay) {
+TEST(Http, KeepsAConnectionAsTheHeaderSays) {
   EXPECT_TRUE(parse_head("GET / HTTP/1.1\r\n\r\n")->keep_alive);
-  EXPECT_FALSE(parse_head("GET / HTTP/1.0\r\n\r\n")->keep_alive);
   EXPECT_FALSE(parse_head("GET / HTTP/1.1\r\nConnection: x, Close\r\n\r\n")->keep_alive);
-  EXPECT_TRUE(parse_head("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")->keep_alive);
+  EXPECT_TRUE(parse_head("GET / HTTP/1.1\r\nConnection: keep-alive\r\n\r\n")->keep_alive);
+}
+
+TEST(Http, APostHasALength) {
+  EXPECT_EQ(status_of("POST / HTTP/1.1\r\n\r\n"), 411);
+  EXPECT_EQ(status_of("POST / HTTP/1.1\r\nContent-Length: 0\r\n\r\n"), 200);
+  EXPECT_EQ(status_of("DELETE / HTTP/1.1\r\n\r\n"), 200);
+}
+
+TEST(Http, FindsTheEndOfAHeadAndLinesWithoutCr) {
+  using Found = HeadEnd::Found;
+  const std::string head = "GET / HTTP/1.1\r\nA: b\r\n\r\n";
+  EXPECT_EQ(find_head_end(head + "body\n", 0).size, head.size());
+  for (std::size_t size = 0; size < head.size(); ++size)
+    EXPECT_EQ(find_head_end(head.substr(0, size), 0).found, Found::kNothing) << size;
+  for (std::size_t searched = 0; searched < head.size(); ++searched)
+    EXPECT_EQ(find_head_end(head, searched).size, head.size()) << searched;
+  EXPECT_EQ(find_head_end("GET / HTTP/1.1\nA: b\r\n\r\n", 0).found, Found::kBareLf);
+  EXPECT_EQ(find_head_end("GET / HTTP/1.1\r\n\n", 0).found, Found::kBareLf);
+  EXPECT_EQ(find_head_end("\n", 0).found, Found::kBareLf);
 }
 
 TEST(Http, RefusesWhatTwoReadersCouldReadInTwoWays) {
@@ -54,7 +72,8 @@ TEST(Http, RefusesWhatIsNoRequest) {
         "GET http://x/ HTTP/1.1", "GET /a b HTTP/1.1", "GET /%zz HTTP/1.1", "GET /%0a HTTP/1.1",
         "GET /%4 HTTP/1.1", "GET /?a=%00 HTTP/1.1", "GET /#a HTTP/1.1", "GET * HTTP/1.1"})
     EXPECT_EQ(status_of(fmt::format("{}\r\n\r\n", line)), 400) << line;
-  EXPECT_EQ(status_of("GET / HTTP/2.0\r\n\r\n"), 505);
+  for (const char* version : {"HTTP/1.0", "HTTP/2.0", "HTTP/1.2", "HTTP/0.9"})
+    EXPECT_EQ(status_of(fmt::format("GET / {}\r\n\r\n", version)), 505) << version;
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\nHost: a\r\n"), 400);
   EXPECT_EQ(status_of("GET / HTTP/1.1\r\n\r\nrest"), 400);
 }

@@ -21,6 +21,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr int kSendBuffer = 128 * 1024;  // Bytes of one connection; Linux takes twice as many.
+
 std::string address_text(const sockaddr_storage& address) {
   char text[INET6_ADDRSTRLEN] = "";
   if (address.ss_family == AF_INET) {
@@ -118,6 +120,17 @@ void Listener::start(Serve serve) {
   acceptor_ = std::thread([this] { accept_loop(); });
 }
 
+void Listener::set_tls(std::shared_ptr<TlsContext> tls) {
+  const std::lock_guard lock(mutex_);
+  SM_CHECK(tls_ && tls);
+  tls_ = std::move(tls);
+}
+
+std::shared_ptr<TlsContext> Listener::tls() const {
+  const std::lock_guard lock(mutex_);
+  return tls_;
+}
+
 bool Listener::stopping() const {
   const std::lock_guard lock(mutex_);
   return stopping_;
@@ -140,13 +153,15 @@ void Listener::accept_loop() {
     }
     const int on = 1;
     setsockopt(client, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    // Left to itself the kernel keeps megabytes for each client that does not read.
+    setsockopt(client, SOL_SOCKET, SO_SNDBUF, &kSendBuffer, sizeof kSendBuffer);
     admit(client, peer_of(client, remote));
   }
 }
 
 void Listener::admit(int socket, Peer peer) {
   if (!enter(socket, peer)) return turn_away(socket);
-  auto connection = std::make_unique<Connection>(socket, peer, tls_);
+  auto connection = std::make_unique<Connection>(socket, peer, tls());
   try {
     // Counted in threads_, which stop() waits for.
     std::thread([this, raw = connection.get()] {

@@ -35,12 +35,15 @@ class Listener {
 
   int port() const { return port_; }
   void start(Serve serve);
+  // For connections that come from now on. The listener was opened with TLS.
+  void set_tls(std::shared_ptr<TlsContext> tls);
   // No new ones; those that wait for a request end, those under way get a few seconds.
   void stop();
   bool stopping() const;
 
  private:
   Listener(int socket, const Limits& limits, std::shared_ptr<TlsContext> tls);
+  std::shared_ptr<TlsContext> tls() const;
   void accept_loop();
   void admit(int socket, Peer peer);
   void serve(std::unique_ptr<Connection> connection);
@@ -51,11 +54,11 @@ class Listener {
   int wake_ = -1;  // An eventfd: stop() reaches a thread that waits in poll.
   int port_ = 0;
   const Limits limits_;
-  const std::shared_ptr<TlsContext> tls_;
   Serve serve_;
   std::thread acceptor_;
 
   mutable std::mutex mutex_;  // Guards all below.
+  std::shared_ptr<TlsContext> tls_;
   std::condition_variable ended_;
   std::set<int> sockets_;  // Of the connections that are served.
   std::unordered_map<std::string, int> by_client_;

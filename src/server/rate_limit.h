@@ -22,6 +22,8 @@ class RateLimit {
 
   // 0: go on. Else the whole seconds after which it may be tried again.
   int take(const std::string& client, Clock::time_point now);
+  // The same, and nothing is taken.
+  int look(const std::string& client, Clock::time_point now);
   std::size_t clients() const;
 
  private:
@@ -30,6 +32,10 @@ class RateLimit {
     double tokens = 0;
     Clock::time_point at;
   };
+  // The bucket with what has come since it was last used; mutex_ is held.
+  Bucket& refilled(const std::string& client, Clock::time_point now);
+  int seconds_until_one(const Bucket& bucket) const;
+
   const double per_s_;
   const std::size_t most_clients_;
   mutable std::mutex mutex_;

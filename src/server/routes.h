@@ -41,6 +41,7 @@ struct Route {
   std::string_view pattern;  // "/api/v1/jobs/{id}"
   Role role;                 // The least that may call it; kNobody: anyone.
   RouteAnswer (*answer)(Site& site, const Call& call);
+  bool large = false;  // The answer grows with the fleet or the journal (send_budget.h).
 
   bool changes() const { return method != "GET"; }
 };

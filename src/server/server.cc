@@ -19,6 +19,18 @@ HttpResponse no_route(const HttpRequest& request, const std::string& allowed) {
   return with_header(refusal_response(refusal), "Allow", allowed);
 }
 
+// An answer that the budget has no room for.
+HttpResponse no_room(std::size_t bytes, const SendBudget::Limits& limits) {
+  if (bytes > limits.answer)
+    return refusal_response({503,
+                             fmt::format("the answer has {} bytes, more than the {} of one answer: "
+                                         "ask for pages with limit",
+                                         bytes, limits.answer),
+                             ""});
+  return with_header(refusal_response({503, "too many large answers wait to be sent", ""}),
+                     "Retry-After", "1");
+}
+
 // Nothing where the options go together; else what to add to them.
 Result<void> check_options(const ServerOptions& options) {
   if (options.tls_certificate_file.empty() != options.tls_key_file.empty())
@@ -54,7 +66,11 @@ Result<ServerParts> open_parts(const ServerOptions& options) {
 }
 
 Server::Server(ServerOptions options, Backend& backend)
-    : options_(std::move(options)), backend_(backend), rate_(options_.requests_per_s) {}
+    : options_(std::move(options)),
+      backend_(backend),
+      rate_(options_.requests_per_s),
+      wrong_tokens_(options_.wrong_tokens_per_s),
+      budget_(options_.answers) {}
 
 Server::~Server() { stop(); }
 
@@ -87,17 +103,28 @@ void Server::reload_tokens() {
   options_.log(fmt::format("tokens read again from {}", options_.token_file));
 }
 
+void Server::reload_certificate() {
+  if (options_.tls_certificate_file.empty()) return;
+  auto loaded = TlsContext::load(options_.tls_certificate_file, options_.tls_key_file);
+  if (!loaded) {
+    options_.log(fmt::format("the certificate stays as it was: {}", loaded.error().message));
+    return;
+  }
+  listener_->set_tls(std::move(*loaded));
+  options_.log(fmt::format("certificate read again from {}", options_.tls_certificate_file));
+}
+
 Listener::Handover Server::serve(Connection& connection) {
   if (!connection.handshake(Clock::now() + options_.read)) return {};
   std::string buffer;
   while (auto request = read_request(connection, buffer)) {
     const auto begin = Clock::now();
-    const Handled handled = handle(*request, connection.peer());
+    Handled handled = handle(*request, connection.peer());
     log(*request, handled, begin);
     const bool with_body = request->method != "HEAD";
     if (handled.events_after && with_body) return open_stream(connection, handled);
     const bool keep = request->keep_alive && !listener_->stopping();
-    if (!send(connection, handled.response, keep, with_body)) return {};
+    if (!send(connection, handled, keep, with_body)) return {};
     if (!keep) {
       connection.finish();
       return {};
@@ -117,15 +144,19 @@ bool Server::read_head(Connection& connection, std::string& buffer, std::size_t&
       begun = true;
       deadline = Clock::now() + options_.read;
     }
-    const auto end = buffer.find("\r\n\r\n", searched);
-    head_size = end + 4;
-    if (end != std::string::npos && head_size <= kMaxHeadBytes) return true;
+    const HeadEnd end = find_head_end(buffer, searched);
+    head_size = end.size;
+    if (end.found == HeadEnd::Found::kEnd && head_size <= kMaxHeadBytes) return true;
+    if (end.found == HeadEnd::Found::kBareLf) {
+      refuse(connection, {400, "a line of the request's head ends with LF, expected CR LF", ""});
+      return false;
+    }
     if (buffer.size() > kMaxHeadBytes) {
       refuse(connection,
              {431, fmt::format("a request's head may have {} bytes", kMaxHeadBytes), ""});
       return false;
     }
-    searched = buffer.size() < 3 ? 0 : buffer.size() - 3;
+    searched = buffer.size();
     if (connection.read_some(buffer, kMaxHeadBytes, deadline) > 0) continue;
     if (begun && Clock::now() >= deadline)
       refuse(connection, {408, "the request did not come to its end in time", ""});
@@ -189,6 +220,23 @@ std::optional<HttpResponse> Server::too_fast(const Peer& peer) {
                      "Retry-After", std::to_string(wait_s));
 }
 
+// Who sends a request; an answer instead where its address has sent too many wrong tokens. A guess
+// that is judged tells whether it was right, so that none is judged beyond the limit.
+tl::expected<Caller, HttpResponse> Server::identify(const HttpRequest& request, const Peer& peer) {
+  if (!gate_->asks_for_tokens() || !request.has_header("authorization"))
+    return gate_->identify(request);
+  const std::string client = client_of(peer.address);
+  // One at a time, or many connections at once would all be judged before the first is counted.
+  const std::lock_guard lock(guesses_mutex_);
+  if (const int wait_s = wrong_tokens_.look(client, Clock::now()); wait_s > 0)
+    return tl::unexpected(
+        with_header(refusal_response({429, "too many wrong tokens from this address", ""}),
+                    "Retry-After", std::to_string(wait_s)));
+  Caller caller = gate_->identify(request);
+  if (caller.role == Role::kNobody) wrong_tokens_.take(client, Clock::now());
+  return caller;
+}
+
 Server::Handled Server::handle(const HttpRequest& request, const Peer& peer) {
   Handled handled;
   handled.who = peer.address;
@@ -196,7 +244,7 @@ Server::Handled Server::handle(const HttpRequest& request, const Peer& peer) {
   const auto refused = [&](const Refusal& refusal) {
     handled.response = refusal_response(refusal);
     if (refusal.status == 401) handled.response.headers.emplace_back("WWW-Authenticate", "Bearer");
-    return handled;
+    return std::move(handled);
   };
   if (auto answer = too_fast(peer)) {
     handled.response = std::move(*answer);
@@ -209,13 +257,19 @@ Server::Handled Server::handle(const HttpRequest& request, const Peer& peer) {
     return handled;
   }
   handled.generation = events_->generation();
-  const Caller caller = gate_->identify(request);
+  auto identified = identify(request, peer);
+  if (!identified) {
+    handled.response = std::move(identified.error());
+    return handled;
+  }
+  const Caller& caller = *identified;
   if (!caller.name.empty()) handled.who = caller.name;
   const Route& route = *found.route;
   if (const auto refusal = gate_->check_caller(request, caller, route.role, route.changes()))
     return refused(*refusal);
   if (route.method == "POST")
     if (const auto refusal = Gate::check_content_type(request)) return refused(*refusal);
+  if (route.large) handled.building = budget_.begin_building();
   try {
     Site site{backend_, *gate_, options_.metrics_gpus};
     RouteAnswer answer = route.answer(site, {request, caller, found.argument});
@@ -254,12 +308,29 @@ Listener::Handover Server::open_stream(Connection& connection, const Handled& ha
 bool Server::send(Connection& connection, const HttpResponse& response, bool keep_alive,
                   bool with_body) {
   const auto deadline = Clock::now() + options_.write;
-  std::string head = head_text(response, keep_alive);
-  if (!with_body) return connection.write_all(head, deadline);
-  // In one piece where it is small: one segment, and one wake-up of the client.
-  constexpr std::size_t kSmall = 64 * 1024;
-  if (response.body.size() <= kSmall) return connection.write_all(head + response.body, deadline);
-  return connection.write_all(head, deadline) && connection.write_all(response.body, deadline);
+  const std::string head = head_text(response, keep_alive);
+  // In one piece: one segment, and one wake-up of the client.
+  return connection.write_all(with_body ? head + response.body : head, deadline);
+}
+
+bool Server::send(Connection& connection, Handled& handled, bool keep_alive, bool with_body) {
+  constexpr std::size_t kSmall = 64 * 1024;  // As many of these as there are connections are few.
+  const std::string_view body = handled.response.body;
+  if (!with_body || body.size() <= kSmall)
+    return send(connection, handled.response, keep_alive, with_body);
+  const auto hold =
+      budget_.reserve(connection.socket(), body.size(), Clock::now() + options_.write);
+  handled.building.reset();
+  if (!hold) return send(connection, no_room(body.size(), budget_.limits()), keep_alive);
+  const auto deadline = Clock::now() + options_.write;
+  if (!connection.write_all(head_text(handled.response, keep_alive), deadline)) return false;
+  constexpr std::size_t kPiece = 256 * 1024;
+  for (std::size_t at = 0; at < body.size(); at += kPiece) {
+    const std::string_view piece = body.substr(at, kPiece);
+    if (!connection.write_all(piece, deadline)) return false;
+    hold->sent(piece.size());
+  }
+  return true;
 }
 
 void Server::log(const HttpRequest& request, const Handled& handled, Clock::time_point begin) {

@@ -22,6 +22,7 @@
 #include "server/listener.h"
 #include "server/rate_limit.h"
 #include "server/routes.h"
+#include "server/send_budget.h"
 
 namespace smartmig {
 
@@ -36,8 +37,12 @@ struct ServerOptions {
 
   double requests_per_s = 100;  // For each client address; 0: no limit.
   bool limit_loopback = false;  // Clients on this machine too.
+  // Wrong tokens from one client address, loopback included; 0: no limit. An address over it is told
+  // to wait before its token is looked at, whether that is right or wrong.
+  double wrong_tokens_per_s = 10;
   Listener::Limits connections;
   EventStreams::Limits events;
+  SendBudget::Limits answers;
   int metrics_gpus = 1000;
 
   // Wall time. A whole head or body must come, and a whole answer go, within theirs; a connection
@@ -74,6 +79,12 @@ class Server {
   // Where the file is bad the old tokens stay and the log gets a line. Streams end, so that their
   // clients show their tokens again.
   void reload_tokens();
+  // The certificate and its key for connections that come from now on. Where they are bad the old
+  // ones stay and the log gets a line. Does nothing without TLS.
+  void reload_certificate();
+  // Of answers that wait to be sent.
+  const SendBudget& send_budget() const { return budget_; }
+  const EventStreams& events() const { return *events_; }
 
  private:
   using Clock = Connection::Clock;
@@ -83,6 +94,7 @@ class Server {
     std::uint64_t generation = 0;  // Of event streams, when the caller was asked who it is.
     std::string who;
     bool changes = false;
+    std::unique_ptr<SendBudget::Permit> building;  // Held from before a large answer is built.
   };
 
   Listener::Handover serve(Connection& connection);
@@ -93,9 +105,12 @@ class Server {
   void refuse(Connection& connection, const Refusal& refusal);
   Handled handle(const HttpRequest& request, const Peer& peer);
   std::optional<HttpResponse> too_fast(const Peer& peer);
+  tl::expected<Caller, HttpResponse> identify(const HttpRequest& request, const Peer& peer);
   Listener::Handover open_stream(Connection& connection, const Handled& handled);
   bool send(Connection& connection, const HttpResponse& response, bool keep_alive,
             bool with_body = true);
+  // The answer of a request that was handled; a large one holds its bytes from the budget.
+  bool send(Connection& connection, Handled& handled, bool keep_alive, bool with_body);
   bool is_first_429_of_second(Clock::time_point now);
   void log(const HttpRequest& request, const Handled& handled, Clock::time_point begin);
 
@@ -103,6 +118,9 @@ class Server {
   Backend& backend_;
   std::unique_ptr<Gate> gate_;
   RateLimit rate_;
+  RateLimit wrong_tokens_;
+  std::mutex guesses_mutex_;  // Held while a token is judged and counted.
+  SendBudget budget_;
   std::unique_ptr<EventStreams> events_;
   std::unique_ptr<Listener> listener_;
   std::atomic<std::int64_t> last_429_s_{-1};  // When one was logged last.

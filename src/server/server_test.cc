@@ -166,8 +166,14 @@ TEST(Server, SubmittersCancelTheirOwnJobsOnly) {
   EXPECT_EQ(
       site.call("DELETE", "/api/v1/jobs/2?dry_run=1", "", TestSite::with(kOtherSubmitToken)).status,
       403);
-  EXPECT_EQ(site.call("DELETE", "/api/v1/jobs/2", "", TestSite::with(kSubmitToken)).status, 200);
-  EXPECT_EQ(site.call("DELETE", "/api/v1/jobs/3", "", TestSite::with(kOperateToken)).status, 200);
+  // Job 2 runs, and is cancelled once its run has ended; job 3 waits.
+  const json ordered =
+      site.call("DELETE", "/api/v1/jobs/2", "", TestSite::with(kSubmitToken)).json();
+  EXPECT_EQ(ordered.at("cancelled"), false);
+  EXPECT_EQ(ordered.at("lines"), (json{"job 2 is being cancelled: its run is told to end"}));
+  const json done = site.call("DELETE", "/api/v1/jobs/3", "", TestSite::with(kOperateToken)).json();
+  EXPECT_EQ(done.at("cancelled"), true);
+  EXPECT_EQ(done.at("lines"), (json{"job 3 is cancelled"}));
   EXPECT_EQ(site.backend.asked(), (std::vector<std::string>{"alice cancel 2", "carol cancel 3"}));
   EXPECT_EQ(site.call("POST", "/api/v1/jobs", kJob, TestSite::with(kSubmitToken)).status, 201);
   EXPECT_EQ(site.call("GET", "/api/v1/jobs/4", "", TestSite::with(kReadToken)).json().at("owner"),
@@ -229,7 +235,8 @@ TEST(Server, TakesJsonBodiesOnly) {
       site.call("POST", "/api/v1/jobs", kJob, {{"Content-Type", "Application/JSON; charset=utf-8"}})
           .status,
       201);
-  EXPECT_EQ(site.raw("POST /api/v1/freeze HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+  EXPECT_EQ(site.raw("POST /api/v1/freeze HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+                     "Content-Length: 0\r\n\r\n")
                 .substr(9, 3),
             "415");
 }
@@ -244,6 +251,12 @@ TEST(Server, RefusesWhatIsTooLargeAndWhatIsNoRequest) {
   EXPECT_EQ(status("GET / HTTP/1.1\r\n" + std::string(20'000, 'x')), "431");
   EXPECT_EQ(status("nonsense\r\n\r\n"), "400");
   EXPECT_EQ(status("GET / HTTP/3.0\r\n\r\n"), "505");
+  EXPECT_EQ(status("GET / HTTP/1.0\r\nHost: localhost\r\n\r\n"), "505");
+  EXPECT_EQ(status(head + "\r\n"), "411");
+  // At once, not when the time for a whole request is over.
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(status("GET / HTTP/1.1\nHost: localhost\n\n"), "400");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 5s);
   EXPECT_EQ(status("GET /" + std::string(5000, 'x') + " HTTP/1.1\r\n\r\n"), "414");
   for (const char* body : {"", "{", "[1]", "nul", "{\"profile\":1}", "{\"a\":", "\xff\xfe"}) {
     const Reply reply = site.call("POST", "/api/v1/jobs", body);
@@ -313,6 +326,37 @@ TEST(Server, LimitsTheRateOfAClient) {
   EXPECT_LE(site.lines().size(), 5u);
   TestSite free;
   for (int i = 0; i < 300; ++i) ASSERT_EQ(free.call("GET", "/healthz").status, 200);
+}
+
+// On loopback too, where other requests are not counted.
+TEST(Server, LimitsGuessesOfTokens) {
+  ServerOptions options;
+  options.wrong_tokens_per_s = 3;
+  TestSite site(TestSite::WithTokens{}, options);
+  const auto status = [&](const std::string& token) {
+    return site.call("GET", "/api/v1/fleet", "", TestSite::with(token.c_str())).status;
+  };
+  int refused = 0, limited = 0;
+  for (int i = 0; i < 60; ++i) {
+    const int got = status(fmt::format("guess-0123456789-{}", i));
+    refused += got == 401;
+    limited += got == 429;
+  }
+  EXPECT_EQ(refused + limited, 60);
+  EXPECT_GE(refused, 3);
+  EXPECT_GE(limited, 20);
+  const Reply waits = site.call("GET", "/api/v1/fleet", "", TestSite::with("guess-0123456789-z"));
+  EXPECT_TRUE(waits.status == 401 || waits.header("Retry-After") == "1");
+  // Who has no token guesses nothing, and who guesses no more is served again.
+  EXPECT_EQ(site.call("GET", "/healthz").status, 200);
+  EXPECT_EQ(site.call("GET", "/api/v1/fleet").status, 401);
+  int right = 0;
+  for (int i = 0; i < 100 && right != 200; ++i) {
+    std::this_thread::sleep_for(20ms);
+    right = status(kReadToken);
+  }
+  EXPECT_EQ(right, 200);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(status(kReadToken), 200);
 }
 
 // What cannot be read as a request counts as one.

@@ -50,6 +50,7 @@ inline void expect_documented(const Operation& operation, const Reply& reply) {
   const std::string given = reply.header("Content-Type");
   const std::string type = given.substr(0, given.find(';'));
   ASSERT_TRUE(response.at("content").contains(type)) << type;
+  if (type == "application/yaml") return;  // Which tests/api reads and holds to its schema.
   const json& content = response.at("content").at(type);
   const json value = type == "application/json" ? reply.json() : json(reply.body);
   EXPECT_EQ(check.check(content.at("schema"), value), "") << reply.body;

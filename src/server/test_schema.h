@@ -22,7 +22,7 @@ class SchemaCheck {
         "$ref",          "type",    "properties", "required",         "additionalProperties",
         "items",         "enum",    "pattern",    "minLength",        "maxLength",
         "minimum",       "maximum", "default",    "exclusiveMinimum", "description",
-        "minProperties", "examples"};
+        "minProperties", "examples", "propertyNames", "maxItems"};
     for (const auto& [keyword, unused] : schema.items())
       if (!kKnown.contains(keyword)) return fmt::format("{}: keyword {} is not known", at, keyword);
     if (schema.contains("$ref")) return check(resolve(schema.at("$ref")), value, at);
@@ -34,6 +34,8 @@ class SchemaCheck {
     if (value.is_string()) return check_text(schema, value, at);
     if (value.is_number()) return check_number(schema, value, at);
     if (value.is_object()) return check_object(schema, value, at);
+    if (value.is_array() && value.size() > schema.value("maxItems", std::size_t{1} << 30))
+      return fmt::format("{}: {} items", at, value.size());
     if (value.is_array() && schema.contains("items"))
       for (std::size_t i = 0; i < value.size(); ++i)
         if (auto bad = check(schema["items"], value[i], fmt::format("{}[{}]", at, i)); !bad.empty())
@@ -77,6 +79,9 @@ class SchemaCheck {
   }
   std::string check_object(const json& schema, const json& value, const std::string& at) const {
     const json properties = schema.value("properties", json::object());
+    if (schema.contains("propertyNames"))
+      for (const auto& [name, unused] : value.items())
+        if (auto bad = check(schema["propertyNames"], json(name), at); !bad.empty()) return bad;
     for (const json& name : schema.value("required", json::array()))
       if (!value.contains(name)) return fmt::format("{}: no {}", at, name.dump());
     for (const auto& [name, item] : value.items()) {

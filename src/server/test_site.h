@@ -64,7 +64,9 @@ struct Reply {
 // A plain connection, for bytes as they are.
 class RawClient {
  public:
-  explicit RawClient(int port) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+  // `buffer`: bytes that the kernel takes in for us while we do not read; 0: as it likes.
+  explicit RawClient(int port, int buffer = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    if (buffer > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
     sockaddr_in to{};
     to.sin_family = AF_INET;
     to.sin_port = htons(static_cast<std::uint16_t>(port));

@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/rsa.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
@@ -16,8 +18,9 @@ using namespace std::chrono_literals;
 // A key, and a certificate for 127.0.0.1 that it signed itself.
 class Identity {
  public:
-  Identity() : key_(EVP_EC_gen("P-256")), certificate_(X509_new()) {
-    ASN1_INTEGER_set(X509_get_serialNumber(certificate_), 1);
+  explicit Identity(EVP_PKEY* key = EVP_EC_gen("P-256"), int serial = 1)
+      : key_(key), certificate_(X509_new()) {
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate_), serial);
     X509_set_version(certificate_, 2);
     X509_gmtime_adj(X509_getm_notBefore(certificate_), -60);
     X509_gmtime_adj(X509_getm_notAfter(certificate_), 3600);
@@ -147,6 +150,88 @@ TEST(Tls, SaysWhatIsWrongWithItsFiles) {
   EXPECT_NE(error(text, files.key).find("text.pem: no certificate"), std::string::npos);
   EXPECT_NE(error(files.certificate, text).find("text.pem: no key"), std::string::npos);
   EXPECT_NE(error(files.certificate, other_key).find("other.pem"), std::string::npos);
+}
+
+TEST(Tls, RefusesAKeyThatOthersCanRead) {
+  const TlsFiles files;
+  const auto error = [&](unsigned mode) {
+    chmod(files.key.c_str(), mode);
+    const auto loaded = TlsContext::load(files.certificate, files.key);
+    return loaded ? "" : loaded.error().message;
+  };
+  for (const unsigned mode : {0600u, 0400u, 0640u, 0440u}) EXPECT_EQ(error(mode), "") << mode;
+  for (const unsigned mode : {0644u, 0604u, 0660u, 0666u, 0602u, 0700u})
+    EXPECT_EQ(error(mode), fmt::format("{}: has mode {:04o}, expected 0640 or less (chmod 640 {})",
+                                       files.key, mode, files.key));
+}
+
+// What a client and the server agree on, or nothing, and the serial number of the certificate.
+struct Handshake {
+  std::string cipher;
+  long serial = 0;
+};
+Handshake shake_hands(int port, int version, const char* ciphers) {
+  SSL_CTX* context = SSL_CTX_new(TLS_client_method());
+  SSL_CTX_set_min_proto_version(context, version);
+  SSL_CTX_set_max_proto_version(context, version);
+  SSL_CTX_set_cipher_list(context, ciphers);
+  BIO* connection = BIO_new_ssl_connect(context);
+  BIO_set_conn_hostname(connection, fmt::format("127.0.0.1:{}", port).c_str());
+  Handshake out;
+  if (BIO_do_connect(connection) == 1) {
+    SSL* ssl = nullptr;
+    BIO_get_ssl(connection, &ssl);
+    out.cipher = SSL_get_cipher_name(ssl);
+    X509* certificate = SSL_get1_peer_certificate(ssl);
+    out.serial = ASN1_INTEGER_get(X509_get0_serialNumber(certificate));
+    X509_free(certificate);
+  }
+  BIO_free_all(connection);
+  SSL_CTX_free(context);
+  return out;
+}
+
+// With a key of RSA, which has suites without forward secrecy.
+TEST(Tls, TakesNoCipherWithoutForwardSecrecy) {
+  const TempFolder folder;
+  const Identity identity(EVP_RSA_gen(2048));
+  ServerOptions options;
+  options.tls_certificate_file = folder.write("cert.pem", identity.certificate_text());
+  options.tls_key_file = folder.write("key.pem", identity.key_text());
+  TestSite site(TestSite::WithTokens{}, options);
+  for (const char* good : {"ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384",
+                           "ECDHE-RSA-CHACHA20-POLY1305"})
+    EXPECT_EQ(shake_hands(site.port(), TLS1_2_VERSION, good).cipher, good);
+  for (const char* bad : {"AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA256",
+                          "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA384",
+                          "DHE-RSA-AES128-GCM-SHA256"})
+    EXPECT_EQ(shake_hands(site.port(), TLS1_2_VERSION, bad).cipher, "") << bad;
+  EXPECT_TRUE(shake_hands(site.port(), TLS1_3_VERSION, "ALL").cipher.starts_with("TLS_"));
+  EXPECT_EQ(shake_hands(site.port(), TLS1_1_VERSION, "ALL:@SECLEVEL=0").cipher, "");
+}
+
+TEST(Tls, ReadsTheCertificateAgainAndKeepsTheOldOneWhereTheNewIsBad) {
+  const TlsFiles files;
+  TestSite site(TestSite::WithTokens{}, tls_options(files));
+  const auto serial = [&] { return shake_hands(site.port(), TLS1_3_VERSION, "ALL").serial; };
+  const auto client = tls_client(files, site.port());
+  client->set_keep_alive(true);
+  EXPECT_EQ(TestSite::call_by(*client, "GET", "/healthz").status, 200);
+  EXPECT_EQ(serial(), 1);
+  // A certificate whose key is still the old one.
+  const Identity fresh(EVP_EC_gen("P-256"), 2);
+  files.folder.write("cert.pem", fresh.certificate_text());
+  site.server->reload_certificate();
+  EXPECT_EQ(serial(), 1);
+  ASSERT_FALSE(site.lines().empty());
+  EXPECT_TRUE(site.lines().back().starts_with("the certificate stays as it was: " + files.key))
+      << site.lines().back();
+  files.folder.write("key.pem", fresh.key_text());
+  site.server->reload_certificate();
+  EXPECT_EQ(serial(), 2);
+  EXPECT_EQ(site.lines().back(), "certificate read again from " + files.certificate);
+  // A connection that was open stays so.
+  EXPECT_EQ(TestSite::call_by(*client, "GET", "/healthz").status, 200);
 }
 
 }  // namespace

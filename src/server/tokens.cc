@@ -1,21 +1,15 @@
 #include "server/tokens.h"
 
-#include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "base/text.h"
+#include "server/private_file.h"
 
 namespace smartmig {
 namespace {
-
-constexpr std::size_t kMaxFileBytes = 1 << 20;
 
 std::optional<Role> role_of(std::string_view word) {
   for (const Role role : {Role::kRead, Role::kSubmit, Role::kOperate})
@@ -40,28 +34,6 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// The file is looked at through the descriptor it is read by: it cannot be another one meanwhile.
-Result<std::string> read_private_file(int file, const std::string& path) {
-  struct stat info {};
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) return fail("{}: is no plain file", path);
-  if (info.st_uid != geteuid())
-    return fail("{}: belongs to another user, expected the one that runs smartmig", path);
-  if ((info.st_mode & 07777) != 0600)
-    return fail("{}: has mode {:04o}, expected 0600 (chmod 600 {})", path, info.st_mode & 07777,
-                path);
-  if (info.st_size > static_cast<off_t>(kMaxFileBytes)) return fail("{}: is over 1 MiB", path);
-  std::string text(static_cast<std::size_t>(info.st_size), '\0');
-  std::size_t size = 0;
-  while (size < text.size()) {
-    const ssize_t got = ::read(file, text.data() + size, text.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    size += static_cast<std::size_t>(got);
-  }
-  text.resize(size);
-  return text;
-}
-
 }  // namespace
 
 std::string_view to_string(Role role) {
@@ -80,10 +52,7 @@ bool same_digest(const Digest& a, const Digest& b) {
 }
 
 Result<Tokens> Tokens::load(const std::string& path) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return fail("{}: cannot be read: {}", path, std::strerror(errno));
-  auto text = read_private_file(file, path);
-  close(file);
+  auto text = read_private_file(path, ReadableBy::kOwner);
   if (!text) return pass_on(text);
   auto tokens = parse(*text, path);
   OPENSSL_cleanse(text->data(), text->size());

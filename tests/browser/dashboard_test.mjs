@@ -85,8 +85,9 @@ test('jobs from the form are cut slices for, and the map shows it as it happens'
   await row.waitFor();
   assert.match(await row.textContent(), /<img src=x onerror=alert\(1\)>/, 'a name is text');
   assert.equal(await page.locator('#job-list img').count(), 0);
+  assert.equal(await row.locator('bdi').textContent(), '<img src=x onerror=alert(1)>', 'what turns the direction of text ends with the name');
   await page.getByRole('button', {name: 'Cancel job 2'}).click();
-  await page.getByText('job 2 is cancelled').waitFor();
+  await page.getByText('job 2 is being cancelled').waitFor();
   await page.getByRole('button', {name: /^Finished/}).click();
   await page.locator('#job-list tr[data-job="2"]').getByText('cancelled').waitFor();
   await submit(page, {profile: 'bert-trainin'});
