@@ -19,12 +19,12 @@ struct Character {
 // The first character of a text that is not empty.
 Character first_character(std::string_view text);
 
-// Control characters (C0, DEL, C1), marks and overrides of the direction of text, and the separators
-// of lines and paragraphs.
+// Control characters (C0, DEL, C1), marks and overrides of the direction of text, and the
+// separators of lines and paragraphs.
 bool changes_terminal(char32_t code);
 
-// The text with such characters as \u001b and bytes that are not UTF-8 as \xff. The escapes are those
-// of JSON, so that a JSON text stays one with the same values.
+// The text with such characters as \u001b and bytes that are not UTF-8 as \xff. The escapes are
+// those of JSON, so that a JSON text stays one with the same values.
 std::string printable(std::string_view text);
 // The same for a text of several lines, whose ends stay.
 std::string printable_lines(std::string_view text);

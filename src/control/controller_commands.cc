@@ -239,8 +239,8 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
         break;
       }
       if (const auto twice = find_gpu_named_twice(command))
-        return tl::unexpected(refuse(
-            400, fmt::format("names {} twice, expected each GPU once", *twice), "layouts"));
+        return tl::unexpected(
+            refuse(400, fmt::format("names {} twice, expected each GPU once", *twice), "layouts"));
       for (const auto& [id, layout] : command.layouts) {
         const auto found = find_gpu(id);
         if (!found) return tl::unexpected(found.error());

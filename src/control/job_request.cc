@@ -22,8 +22,9 @@ const std::vector<std::string> kFields = {
 
 // Of UTF-8: bytes that do not go on with one.
 std::size_t count_characters(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  }));
 }
 
 // Reads fields of one object; the first thing wrong is kept.

@@ -18,7 +18,8 @@ Result<void> check_state_folder(const std::string& path) {
   if (!S_ISDIR(folder.st_mode)) return fail("{}: is no folder, expected the state folder", path);
   if (folder.st_uid != geteuid())
     return fail(
-        "{}: belongs to the user with the id {}, expected the one that runs smartmig, {} (chown it, "
+        "{}: belongs to the user with the id {}, expected the one that runs smartmig, {} (chown "
+        "it, "
         "or run as its owner)",
         path, folder.st_uid, geteuid());
   if ((folder.st_mode & 022) != 0)

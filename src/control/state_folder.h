@@ -8,8 +8,8 @@
 
 namespace smartmig {
 
-// Good where the folder is not there yet. The error is one line that says what to change. Looks, and
-// changes nothing.
+// Good where the folder is not there yet. The error is one line that says what to change. Looks,
+// and changes nothing.
 Result<void> check_state_folder(const std::string& path);
 
 // Whether its owner can write to it: the error says why not. The folder is there.

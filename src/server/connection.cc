@@ -53,8 +53,8 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certific
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
-  // Whoever records a connection and gets the key later must not be able to read it: of TLS 1.2 only
-  // what has forward secrecy and authenticated encryption. All of TLS 1.3 has both.
+  // Whoever records a connection and gets the key later must not be able to read it: of TLS 1.2
+  // only what has forward secrecy and authenticated encryption. All of TLS 1.3 has both.
   SM_CHECK(SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1);
   ERR_clear_error();
   if (SSL_CTX_use_certificate_chain_file(context, certificate_file.c_str()) != 1)

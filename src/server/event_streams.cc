@@ -58,7 +58,7 @@ void EventStreams::add(std::unique_ptr<Connection> connection, const std::string
   {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
-    arrived_.push_back({std::move(connection), client, after, "", now + limits_.heartbeat,
+    arrived_.push_back({std::move(connection), client, after, "", now, now + limits_.heartbeat,
                         now + limits_.life, generation});
   }
   changed_.notify_all();
@@ -150,7 +150,7 @@ void EventStreams::beat(Clock::time_point now) {
 void EventStreams::set_pending(Stream& stream, std::string pending) {
   waiting_ = waiting_ - stream.pending.size() + pending.size();
   stream.pending = std::move(pending);
-  if (waiting_ > limits_.total_bytes) drop_those_furthest_behind();
+  if (waiting_ > limits_.total_bytes) drop_those_silent_longest();
   most_waiting_ = std::max(most_waiting_.load(), waiting_);
 }
 
@@ -166,6 +166,7 @@ void EventStreams::deliver(Stream& stream, std::string_view text) {
   if (stream.pending.empty()) {
     const auto written = stream.connection->write_some(text);
     if (written.broken) return end(stream);
+    if (written.bytes > 0) stream.taken = Clock::now();
     text.remove_prefix(written.bytes);
   }
   if (stream.pending.size() + text.size() > limits_.pending_bytes) return end(stream);
@@ -176,15 +177,21 @@ void EventStreams::flush(Stream& stream) {
   if (stream.ended || stream.pending.empty()) return;
   const auto written = stream.connection->write_some(stream.pending);
   if (written.broken) return end(stream);
-  if (written.bytes > 0) set_pending(stream, stream.pending.substr(written.bytes));
+  if (written.bytes > 0) {
+    stream.taken = Clock::now();
+    set_pending(stream, stream.pending.substr(written.bytes));
+  }
   if (stream.pending.size() > limits_.pending_bytes) end(stream);
 }
 
-void EventStreams::drop_those_furthest_behind() {
+void EventStreams::drop_those_silent_longest() {
+  // Those with something pending first, of them the one that took something longest ago.
+  const auto is_worse = [](const Stream& a, const Stream& b) {
+    if (a.pending.empty() != b.pending.empty()) return b.pending.empty();
+    return a.taken < b.taken;
+  };
   while (waiting_ > limits_.total_bytes) {
-    Stream& worst = *std::max_element(
-        streams_.begin(), streams_.end(),
-        [](const Stream& a, const Stream& b) { return a.pending.size() < b.pending.size(); });
+    Stream& worst = *std::min_element(streams_.begin(), streams_.end(), is_worse);
     waiting_ -= worst.pending.size();
     std::string().swap(worst.pending);
     worst.ended = true;

@@ -1,8 +1,9 @@
 // The live events to all who listen. One thread fetches notices and writes them to every stream
 // without ever waiting for one; a client that does not keep up is dropped when its share of memory
-// is full, or when it is the furthest behind of all and their memory is full, and comes back with the number it has seen (Last-Event-ID). Notices of a twentieth of a
-// second go out together: a thousand submissions a second to two hundred listeners are then four
-// thousand writes, not two hundred thousand.
+// is full, or when it has taken nothing for longest and the memory of all is full, and comes back
+// with the number it has seen (Last-Event-ID). Notices of a twentieth of a second go out together:
+// a thousand submissions a second to two hundred listeners are then four thousand writes, not two
+// hundred thousand.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,7 @@ class EventStreams {
   struct Limits {
     int streams = 512;
     int per_client = 64;
-    std::size_t pending_bytes = 1 << 20;               // That wait to be sent on one stream, ...
+    std::size_t pending_bytes = 1 << 20;              // That wait to be sent on one stream, ...
     std::size_t total_bytes = std::size_t{32} << 20;  // ... and on all together.
     std::chrono::milliseconds heartbeat{15'000};
     // A stream ends after it: clients come back by themselves, and a session whose time is over, or
@@ -65,6 +66,7 @@ class EventStreams {
     std::string client;
     std::uint64_t seen = 0;  // Notices up to this one are in `pending` or sent.
     std::string pending;
+    Clock::time_point taken;  // When the client took something last.
     Clock::time_point next_beat, end;
     std::uint64_t generation = 0;
     bool ended = false;
@@ -79,7 +81,7 @@ class EventStreams {
   void flush(Stream& stream);
   void set_pending(Stream& stream, std::string pending);
   void end(Stream& stream);
-  void drop_those_furthest_behind();
+  void drop_those_silent_longest();
   void drop_ended();
   void pace(Clock::time_point since);
 

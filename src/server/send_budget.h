@@ -1,6 +1,6 @@
-// Bounds the memory of answers that clients do not take. A large answer is built by a few threads at
-// a time, and then holds its bytes from a budget until it is sent. Where the budget is used up, the
-// connections that take their answers slowest are closed to make room: clients that do not read
+// Bounds the memory of answers that clients do not take. A large answer is built by a few threads
+// at a time, and then holds its bytes from a budget until it is sent. Where the budget is used up,
+// the connections that take their answers slowest are closed to make room: clients that do not read
 // use up no more than the budget, and hold up those that read for about a second.
 //
 //   auto permit = budget.begin_building();

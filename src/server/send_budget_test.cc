@@ -65,7 +65,7 @@ TEST(SendBudget, LetsFewBuildAtOnce) {
   EXPECT_LE(most, 2);
 }
 
-// The answer of 3,000 GPUs has over 1.5 MB; sixty of them would be over 90 MB.
+// The answer of 3,000 GPUs has over 1.5 MB; thirty of them would be over 45 MB.
 TEST(SendBudget, ClientsThatReadNothingHoldNoMoreThanTheBudgetAndOthersAreServed) {
   ServerOptions options;
   options.answers.total = 12'000'000;
@@ -73,7 +73,7 @@ TEST(SendBudget, ClientsThatReadNothingHoldNoMoreThanTheBudgetAndOthersAreServed
   TestSite site(options);
   for (int i = 2; i < 3000; ++i) site.backend.fleet_.gpus.push_back(FakeBackend::example_gpu(i));
   std::vector<std::unique_ptr<RawClient>> deaf;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 30; ++i) {
     deaf.push_back(std::make_unique<RawClient>(site.port(), 4096));
     deaf.back()->send("GET /api/v1/fleet HTTP/1.1\r\nHost: localhost\r\n\r\n");
   }

@@ -37,8 +37,8 @@ struct ServerOptions {
 
   double requests_per_s = 100;  // For each client address; 0: no limit.
   bool limit_loopback = false;  // Clients on this machine too.
-  // Wrong tokens from one client address, loopback included; 0: no limit. An address over it is told
-  // to wait before its token is looked at, whether that is right or wrong.
+  // Wrong tokens from one client address, loopback included; 0: no limit. An address over it is
+  // told to wait before its token is looked at, whether that is right or wrong.
   double wrong_tokens_per_s = 10;
   Listener::Limits connections;
   EventStreams::Limits events;

@@ -19,9 +19,9 @@ class SchemaCheck {
   // The first thing wrong; empty: nothing.
   std::string check(const json& schema, const json& value, const std::string& at = "$") const {
     static const std::set<std::string> kKnown = {
-        "$ref",          "type",    "properties", "required",         "additionalProperties",
-        "items",         "enum",    "pattern",    "minLength",        "maxLength",
-        "minimum",       "maximum", "default",    "exclusiveMinimum", "description",
+        "$ref",          "type",     "properties",    "required",         "additionalProperties",
+        "items",         "enum",     "pattern",       "minLength",        "maxLength",
+        "minimum",       "maximum",  "default",       "exclusiveMinimum", "description",
         "minProperties", "examples", "propertyNames", "maxItems"};
     for (const auto& [keyword, unused] : schema.items())
       if (!kKnown.contains(keyword)) return fmt::format("{}: keyword {} is not known", at, keyword);

@@ -6,6 +6,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
+#include <csignal>
 #include <thread>
 
 #include "server/test_site.h"
@@ -171,6 +172,7 @@ struct Handshake {
   long serial = 0;
 };
 Handshake shake_hands(int port, int version, const char* ciphers) {
+  signal(SIGPIPE, SIG_IGN);  // The server closes where it does not agree.
   SSL_CTX* context = SSL_CTX_new(TLS_client_method());
   SSL_CTX_set_min_proto_version(context, version);
   SSL_CTX_set_max_proto_version(context, version);
@@ -202,9 +204,9 @@ TEST(Tls, TakesNoCipherWithoutForwardSecrecy) {
   for (const char* good : {"ECDHE-RSA-AES128-GCM-SHA256", "ECDHE-RSA-AES256-GCM-SHA384",
                            "ECDHE-RSA-CHACHA20-POLY1305"})
     EXPECT_EQ(shake_hands(site.port(), TLS1_2_VERSION, good).cipher, good);
-  for (const char* bad : {"AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA256",
-                          "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA384",
-                          "DHE-RSA-AES128-GCM-SHA256"})
+  for (const char* bad :
+       {"AES128-GCM-SHA256", "AES256-GCM-SHA384", "AES128-SHA", "AES256-SHA256",
+        "ECDHE-RSA-AES128-SHA", "ECDHE-RSA-AES256-SHA384", "DHE-RSA-AES128-GCM-SHA256"})
     EXPECT_EQ(shake_hands(site.port(), TLS1_2_VERSION, bad).cipher, "") << bad;
   EXPECT_TRUE(shake_hands(site.port(), TLS1_3_VERSION, "ALL").cipher.starts_with("TLS_"));
   EXPECT_EQ(shake_hands(site.port(), TLS1_1_VERSION, "ALL:@SECLEVEL=0").cipher, "");

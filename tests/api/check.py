@@ -36,7 +36,7 @@ def run_schemathesis(server, folder, options):
         raise SystemExit('tests/api/venv is not there: script/bootstrap test installs schemathesis')
     report = folder + '/events.ndjson'
     words = [tool, '--config-file', HERE + '/schemathesis.toml', 'run', server.url + '/openapi.json', '--seed', str(options.seed),
-             '--max-examples', str(options.examples), '--phases', options.phases, '--workers', '2', '--no-color',
+             '--max-examples', str(options.examples), '--phases', options.phases, '--workers', '1', '--no-color',
              '--continue-on-failure', '--report', 'ndjson', '--report-ndjson-path', report]
     ran = subprocess.run(words, cwd=folder, capture_output=True, text=True, env={**os.environ, 'SMARTMIG_API_TOKEN': TOKEN})
     return ran, report
