@@ -12,8 +12,8 @@ constexpr int kMostJobs = 10'000;
 
 // Absent: every phase.
 std::optional<JobPhase> phase_of(Query& query) {
+  if (!query.has("state")) return std::nullopt;
   const std::string text = query.text("state");
-  if (text.empty()) return std::nullopt;
   const auto phase = job_phase(text);
   if (!phase)
     query.refuse("state", fmt::format("found {}, expected queued, starting, running, saving, done, "

@@ -24,7 +24,7 @@ GpuFilter GpuFilter::read(Query& query) {
   filter.state = query.text("state");
   filter.layout = query.text("layout");
   filter.find = lower_case(query.text("find"));
-  if (!filter.state.empty() &&
+  if (query.has("state") &&
       std::find(kGpuStates.begin(), kGpuStates.end(), filter.state) == kGpuStates.end())
     query.refuse("state", fmt::format("found {}, expected {}", in_quotes(filter.state),
                                       fmt::join(kGpuStates.begin(), kGpuStates.end(), ", ")));

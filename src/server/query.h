@@ -18,6 +18,7 @@ class Query {
   Query(const Parameters& parameters, std::initializer_list<std::string_view> known);
 
   std::string text(std::string_view name);  // Absent: empty.
+  bool has(std::string_view name) const { return find(name) != nullptr; }
   std::int64_t integer(std::string_view name, std::int64_t low, std::int64_t high,
                        std::int64_t fallback);
   bool flag(std::string_view name, bool fallback);  // 1, true, 0, false

@@ -118,7 +118,8 @@ TEST(Server, ListsJobsPageByPage) {
   EXPECT_EQ(second.at("jobs").size(), 1u);
   EXPECT_EQ(second.at("next"), nullptr);
   EXPECT_EQ(site.call("GET", "/api/v1/jobs?state=queued").json().at("jobs").size(), 1u);
-  for (const char* bad : {"state=nonsense", "limit=0", "limit=10001", "limit=x", "after=-1"}) {
+  for (const char* bad :
+       {"state=nonsense", "state=", "limit=0", "limit=10001", "limit=x", "after=-1"}) {
     const Reply reply = site.call("GET", fmt::format("/api/v1/jobs?{}", bad));
     EXPECT_EQ(reply.status, 400) << bad;
     EXPECT_EQ(reply.json().at("field"), std::string(bad).substr(0, std::string(bad).find('=')));
