@@ -1,6 +1,9 @@
 // What all parts of the dashboard use: elements, words for numbers and times, the clock of the fleet, who looks at it, and the
 // line that says how an action went.
 
+import {count, counted, duration, energy, watts} from './dashboard_units.js';
+export {count, counted, duration, energy, watts};
+
 export const byId = id => document.getElementById(id);
 
 // Text goes in as text: names of jobs and lines of drivers are never markup.
@@ -15,27 +18,6 @@ export const jobName = job => (job.name ? [' ', make('bdi', {textContent: job.na
 
 export function makeButton(text, act, className = '') {
   return make('button', {type: 'button', textContent: text, onclick: act, className});
-}
-
-// ---- words
-
-const digits = (value, count) => Number(value.toPrecision(count));
-const scaled = (value, units) => {
-  const [size, unit] = units.find(([least]) => Math.abs(value) >= least) ?? units.at(-1);
-  return `${digits(value / size, 3)} ${unit}`;
-};
-export const count = value => value.toLocaleString('en');
-export const watts = value => scaled(value, [[1e6, 'MW'], [1e4, 'kW'], [1, 'W']]);
-export const energy = joules => scaled(joules / 3600, [[1e6, 'MWh'], [1e3, 'kWh'], [1, 'Wh']]);
-export const counted = (number, word) => `${count(number)} ${word}${number === 1 ? '' : 's'}`;
-
-export function duration(seconds) {
-  const s = Math.round(seconds);
-  if (s < 60) return `${s} s`;
-  if (s < 3600) return s % 60 && s < 600 ? `${Math.floor(s / 60)} min ${s % 60} s` : `${Math.round(s / 60)} min`;
-  const minutes = Math.round(s / 60);
-  if (minutes < 1440) return minutes % 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${minutes / 60} h`;
-  return `${digits(minutes / 1440, 3)} days`;
 }
 
 // ---- the clock of the fleet, which may run faster than ours

@@ -25,6 +25,7 @@ constexpr WebFile kFiles[] = {
     {"dashboard_power.js", kScript},
     {"dashboard_sign_in.js", kScript},
     {"dashboard_submit.js", kScript},
+    {"dashboard_units.js", kScript},
 };
 
 }  // namespace
