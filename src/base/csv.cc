@@ -73,6 +73,7 @@ bool CsvReader::read_row() {
       const auto at = static_cast<std::size_t>(static_cast<const char*>(comma) - row.data());
       fields_.push_back(row.substr(0, at));
       row.remove_prefix(at + 1);
+      if (fields_.size() >= kMaxColumns) return too_many_fields();
     }
     fields_.push_back(row);
     return true;
@@ -126,7 +127,14 @@ bool CsvReader::read_quoted_row() {
       return false;
     }
     rest_.remove_prefix(1);
+    if (fields_.size() >= kMaxColumns) return too_many_fields();
   }
+}
+
+bool CsvReader::too_many_fields() {
+  error_ = Error{
+      fmt::format("{}:{}: more than {} fields, expected at most that", name_, line_, kMaxColumns)};
+  return false;
 }
 
 Result<double> CsvReader::number(std::size_t column, double low, double high) const {

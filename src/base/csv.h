@@ -19,9 +19,12 @@
 
 namespace smartmig {
 
+// Far more than any table has; finding a column takes time in their number.
+inline constexpr std::size_t kMaxColumns = 4096;
+
 class CsvReader {
  public:
-  // Reads the header. Errors: empty text, two columns of one name.
+  // Reads the header. Errors: empty text, two columns of one name, over kMaxColumns columns.
   static Result<CsvReader> open(std::string_view text, std::string name, char separator = ',');
 
   const std::vector<std::string>& columns() const { return columns_; }
@@ -48,6 +51,7 @@ class CsvReader {
       : rest_(text), name_(std::move(name)), separator_(separator) {}
   bool read_row();
   bool read_quoted_row();
+  bool too_many_fields();
 
   std::string_view rest_;
   std::string name_;

@@ -18,6 +18,10 @@ bool is_gzip(std::string_view bytes) {
   return bytes.size() >= 2 && bytes[0] == '\x1f' && bytes[1] == '\x8b';
 }
 
+tl::unexpected<Error> too_large(std::string_view name, std::size_t limit) {
+  return fail("{}: holds more than {} bytes, expected at most that", name, limit);
+}
+
 }  // namespace
 
 std::string gzip(std::string_view bytes) {
@@ -43,10 +47,10 @@ std::string gzip(std::string_view bytes) {
   return out;
 }
 
-Result<std::string> gunzip(std::string bytes, std::string_view name) {
+Result<std::string> gunzip(std::string bytes, std::string_view name, const FileLimits& limits) {
+  if (bytes.size() > limits.bytes) return too_large(name, limits.bytes);
   if (!is_gzip(bytes)) return bytes;
-  // Refuses to unpack without end: a small file can hold a very large one.
-  constexpr std::size_t kMaxUnpacked = std::size_t{16} << 30;
+  const std::size_t by_ratio = std::max(bytes.size() * limits.ratio, limits.any_ratio_bytes);
   z_stream stream{};
   SM_CHECK(inflateInit2(&stream, 15 + 16) == Z_OK);
   const auto end = std::unique_ptr<z_stream, int (*)(z_stream*)>(&stream, inflateEnd);
@@ -69,7 +73,11 @@ Result<std::string> gunzip(std::string bytes, std::string_view name) {
     const std::size_t got = chunk.size() - stream.avail_out;
     out.append(chunk.data(), got);
     offset += piece - stream.avail_in;
-    if (out.size() > kMaxUnpacked) return fail("{}: gzip unpacks to over 16 GiB", name);
+    if (out.size() > limits.bytes) return too_large(name, limits.bytes);
+    if (out.size() > by_ratio) {
+      return fail("{}: gzip unpacks to over {} bytes and over {} times its size, expected less",
+                  name, limits.any_ratio_bytes, limits.ratio);
+    }
     if (status == Z_BUF_ERROR || (status == Z_OK && offset == bytes.size() && got == 0)) {
       return fail("{}: gzip is truncated", name);
     }
@@ -78,7 +86,7 @@ Result<std::string> gunzip(std::string bytes, std::string_view name) {
   return out;
 }
 
-Result<std::string> read_file(const std::string& path) {
+Result<std::string> read_file(const std::string& path, const FileLimits& limits) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return fail("{}: cannot be read: {}", path, std::strerror(errno));
   struct stat info {};
@@ -89,7 +97,8 @@ Result<std::string> read_file(const std::string& path) {
   std::string bytes;
   std::size_t size = 0;
   // The size is a hint: a pipe has none, and a file may grow while it is read.
-  bytes.resize(static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)) + 4096);
+  const std::size_t most = limits.bytes + 1;  // One more tells a file that is too large.
+  bytes.resize(std::min(static_cast<std::size_t>(std::max<off_t>(info.st_size, 0)) + 4096, most));
   for (;;) {
     const ssize_t got = ::read(fd, bytes.data() + size, bytes.size() - size);
     if (got < 0) {
@@ -99,11 +108,12 @@ Result<std::string> read_file(const std::string& path) {
     }
     if (got == 0) break;
     size += static_cast<std::size_t>(got);
-    if (size == bytes.size()) bytes.resize(bytes.size() * 2);
+    if (size == most) break;
+    if (size == bytes.size()) bytes.resize(std::min(bytes.size() * 2, most));
   }
   ::close(fd);
   bytes.resize(size);
-  return gunzip(std::move(bytes), path);
+  return gunzip(std::move(bytes), path, limits);
 }
 
 Result<void> write_file(const std::string& path, std::string_view bytes) {

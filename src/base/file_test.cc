@@ -126,5 +126,33 @@ TEST_F(File, MakesAFolderOrSaysWhyNot) {
   EXPECT_FALSE(make_writable_folder("/proc/smartmig").has_value());
 }
 
+TEST_F(File, RefusesAGzipThatUnpacksToVeryManyTimesItsSize) {
+  const std::string bomb = gzip(std::string(1 << 20, '0'));
+  ASSERT_GT(std::size_t{1} << 20, bomb.size() * 100);
+  FileLimits limits;
+  EXPECT_TRUE(gunzip(bomb, "b.gz", limits));  // Small enough for any ratio.
+  limits.any_ratio_bytes = 1000;
+  const auto refused = gunzip(bomb, "b.gz", limits);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "b.gz: gzip unpacks to over 1000 bytes and over 100 times its size, expected less");
+  EXPECT_TRUE(gunzip(gzip(noise(300'000)), "n.gz", limits));
+}
+
+TEST_F(File, RefusesMoreBytesThanTheLimit) {
+  FileLimits limits;
+  limits.bytes = 100;
+  EXPECT_EQ(gunzip(gzip(noise(200)), "n.gz", limits).error().message,
+            "n.gz: holds more than 100 bytes, expected at most that");
+  std::ofstream(path("plain")) << std::string(101, 'x');
+  EXPECT_EQ(read_file(path("plain"), limits).error().message,
+            path("plain") + ": holds more than 100 bytes, expected at most that");
+  std::ofstream(path("fits")) << std::string(100, 'x');
+  EXPECT_TRUE(read_file(path("fits"), limits));
+  // What has no size and no end is read no further than the limit.
+  EXPECT_EQ(read_file("/dev/zero", limits).error().message,
+            "/dev/zero: holds more than 100 bytes, expected at most that");
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -36,7 +36,7 @@ Result<std::string> read_token(const std::string& path) {
   struct stat file {};
   if (stat(path.c_str(), &file) == 0 && (file.st_mode & 077) != 0)
     return fail("{}: others can read it; chmod 600 it", path);
-  const auto text = read_file(path);
+  const auto text = read_file(path, kDocumentLimits);
   if (!text) return pass_on(text);
   const std::string_view line = trim(split(trim(*text), '\n').front());
   const std::string_view token = line.substr(line.find_last_of(" \t") + 1);

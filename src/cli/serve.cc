@@ -53,7 +53,7 @@ std::string default_state() {
 
 // What the command line does not say. Names are those of the options.
 Result<void> read_config(const std::string& path, const CLI::App& command, ServeOptions& options) {
-  const auto text = read_file(path);
+  const auto text = read_file(path, kDocumentLimits);
   if (!text) return pass_on(text);
   TomlDocument document(path);
   ServeOptions given = options;
@@ -130,7 +130,7 @@ Result<void> read_listen(const std::string& text, ServerOptions& server) {
 // A costs file is read now: the journal keeps its text, so that a replay needs no file.
 Result<void> read_costs(std::string& costs) {
   if (costs == "real" || costs == "free" || costs == "paper") return {};
-  auto text = read_file(costs);
+  auto text = read_file(costs, kDocumentLimits);
   if (!text) return pass_on(text);
   costs = std::move(*text);
   return {};

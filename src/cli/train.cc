@@ -176,7 +176,7 @@ int run_train(TrainOptions options) {
   }
   if (options.stop_after < 0)
     return bad_input(fmt::format("--stop-after: found {}, expected 0 or more", options.stop_after));
-  const auto text = read_file(options.recipe);
+  const auto text = read_file(options.recipe, kDocumentLimits);
   if (!text) return bad_input(text.error().message);
   const auto recipe = parse_recipe(*text, options.recipe);
   if (!recipe) return bad_input(recipe.error().message);

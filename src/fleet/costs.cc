@@ -49,7 +49,7 @@ Result<Costs> Costs::parse(std::string_view text) {
   if (text == "paper") return paper();
   if (text == "real") return real();
   const std::string path(text);
-  auto bytes = read_file(path);
+  auto bytes = read_file(path, kDocumentLimits);
   if (!bytes) {
     if (text.find('.') == std::string_view::npos && text.find('/') == std::string_view::npos) {
       const std::string names[] = {"free", "paper", "real"};

@@ -45,7 +45,7 @@ Result<Fleet> Fleet::parse(std::string_view spec, const BoardTable& boards) {
   const bool looks_like_path = spec.find('/') != std::string_view::npos || spec.ends_with(".fleet");
   char separator = '+';
   if (looks_like_path || std::filesystem::is_regular_file(path, ignored)) {
-    auto bytes = read_file(path);
+    auto bytes = read_file(path, kDocumentLimits);
     if (!bytes) return pass_on(bytes);
     text = std::move(*bytes);
     separator = '\n';

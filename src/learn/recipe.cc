@@ -190,7 +190,7 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& name) {
 }
 
 Result<Recipe> read_recipe(const std::string& path) {
-  const auto text = read_file(path);
+  const auto text = read_file(path, kDocumentLimits);
   if (!text) return pass_on(text);
   return parse_recipe(*text, path);
 }

@@ -66,7 +66,7 @@ Result<std::vector<GpuEvent>> parse_gpu_events(std::string_view text, const std:
 }
 
 Result<std::vector<GpuEvent>> read_gpu_events(const std::string& path, const Fleet& fleet) {
-  const auto text = read_file(path);
+  const auto text = read_file(path, kDocumentLimits);
   if (!text) return pass_on(text);
   return parse_gpu_events(*text, path, fleet);
 }
