@@ -14,8 +14,8 @@ inline void check_trace(const Result<Trace>& trace) {
   if (!trace) return;
   std::size_t dropped = 0;
   std::size_t gpus = 0;
-  for (const auto& reason : trace->report.dropped) dropped += reason.rows;
-  SM_CHECK(trace->report.rows_kept + dropped == trace->report.rows_read);
+  dropped = trace->report.dropped.total().rows;
+  SM_CHECK(trace->report.kept.rows + dropped == trace->report.rows_read);
   TimeUs before = 0;
   for (const TraceJob& job : trace->jobs) {
     SM_CHECK(!job.id.empty() && job.submit_us >= before && job.duration_us > 0);

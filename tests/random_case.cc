@@ -123,6 +123,8 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
   // With fixed layouts a job must fit what is there; then it gets every size and no memory need.
   const bool fixed = result.partitioner == "static" || result.partitioner == "day-night";
   const std::size_t count = 1 + random.below(12);
+  Random beliefs(seed, "random case estimates", number);
+  const bool believed = beliefs.below(4) == 0;
   TimeUs now = random.below(3) ? 0 : to_us(30);
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && random.below(3)) now += to_us(static_cast<double>(random.below(30)) * 5);
@@ -131,6 +133,9 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
       job.memory_mib = 0;
       for (auto& time : job.time_us) time = time == 0 ? to_us(77) : time;
     }
+    const double times = static_cast<double>(1 + beliefs.below(12)) / 4;
+    if (believed && beliefs.below(3) > 0)
+      job.estimate_us = to_us(times * to_s(time_on_largest(job)) + 1e-6);
     result.jobs.jobs.push_back(job);
   }
   result.jobs.nominal_days = 1;
@@ -147,10 +152,10 @@ std::string RandomCase::describe() const {
     const Job& job = jobs.jobs[i];
     text += fmt::format(
         "  job {} submit {} deadline {} times {} memory {} kind {} preemptible {} save {} restore "
-        "{}\n",
+        "{} estimate {}\n",
         i, job.submit_us, job.deadline_us, fmt::join(job.time_us, " "), job.memory_mib,
         static_cast<int>(job.kind), static_cast<int>(job.preemptible), job.checkpoint_ms,
-        job.restore_ms);
+        job.restore_ms, job.estimate_us);
   }
   for (const GpuEvent& event : events) {
     text +=

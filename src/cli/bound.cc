@@ -15,6 +15,7 @@
 #include "cli/help.h"
 #include "cli/run_options.h"
 #include "report/bound_summary.h"
+#include "report/job_balance.h"
 #include "study/bound_days.h"
 
 namespace smartmig {
@@ -43,7 +44,7 @@ Result<void> check_numbers(const BoundOptions& options) {
 }
 
 int run_check(const BoundOptions& options, const BoundInput& input) {
-  const auto text = read_file(options.check);
+  const auto text = read_file(options.check, kDocumentLimits);
   if (!text) return bad_input(text.error().message);
   const auto certificate = read_certificate(*text, options.check);
   if (!certificate) return bad_input(certificate.error().message);
@@ -73,7 +74,7 @@ int run_bound(const BoundOptions& options) {
   if (!setup) return bad_input(setup.error().message);
   const Fleet& fleet = (*setup)->fleet;
   const EngineOptions& engine = (*setup)->settings.engine;
-  const auto jobs = read_jobs(options.run.workload);
+  const auto jobs = read_jobs(options.run.workload, fleet);
   if (!jobs) return bad_input(jobs.error().message);
   const BoundInput input = bound_input((*setup)->settings, jobs->table);
   if (!options.check.empty()) return run_check(options, input);
@@ -123,7 +124,10 @@ int run_bound(const BoundOptions& options) {
   summary.energy_weight = input.energy_weight;
   summary.days = input.days;
   summary.gpus = fleet.gpu_count();
-  fmt::print("{}", options.run.json ? to_json(summary).dump(2) + "\n" : to_text(summary));
+  nlohmann::ordered_json json = to_json(summary);
+  if (jobs->file) add_balance(json, jobs->file->balance);
+  fmt::print("{}{}", options.run.json ? json.dump(2) + "\n" : to_text(summary),
+             jobs->file && !options.run.json ? balance_text(jobs->file->balance) : "");
   if (!options.certificate.empty()) {
     const auto written = write_file(options.certificate, write_certificate(input, bounds));
     if (!written) return failed(written.error().message);

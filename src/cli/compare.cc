@@ -37,7 +37,10 @@ Result<std::optional<Output>> open_output(const Options& options,
                                           const Invocation& invocation) {
   const RunOptions& run = options.compare.run;
   if (run.out.empty()) return std::optional<Output>();
-  auto context = read_report_context(options.report, run, *prepared.setup, prepared.days.trace,
+  const auto first = prepared.days.day(0);
+  if (!first) return pass_on(first);
+  if (const auto good = check_recordable(**first); !good) return pass_on(good);
+  auto context = read_report_context(options.report, run, *prepared.setup, prepared.days.file,
                                      prepared.specs, invocation);
   if (!context) return pass_on(context);
   auto folder = open_out(run);
@@ -78,8 +81,10 @@ int run_compare(const Options& options, const Invocation& invocation) {
   if (run_options.json) {
     fmt::print("{}\n", to_json(*comparison).dump(2));
   } else {
-    fmt::print("{}{}", to_text(*comparison, run_options.energy_weight),
-               describe_setting(run_options, *prepared->setup, prepared->days.trace));
+    const std::string best = best_text(*comparison);
+    fmt::print("{}{}{}{}", to_text(*comparison, run_options.energy_weight),
+               describe_setting(run_options, *prepared->setup, prepared->days.file), best,
+               best.empty() ? "" : "\n");
   }
   return 0;
 }
@@ -95,8 +100,7 @@ int run_sweep(const Options& options, const Invocation& invocation) {
   if (!sweep) return failed(sweep.error().message);
   if (*output) {
     std::vector<OutputFile> files = sweep_files(*sweep, prepared->target);
-    files.push_back(
-        {"report.html", sweep_page(*sweep, prepared->target, (*output)->context.origin)});
+    files.push_back({"report.html", sweep_page(*sweep, prepared->target, (*output)->context)});
     if (const auto written = (*output)->folder.write(files); !written)
       return failed(written.error().message);
   }
@@ -104,8 +108,10 @@ int run_sweep(const Options& options, const Invocation& invocation) {
     fmt::print("{}\n", to_json(*sweep, prepared->target).dump(2));
   } else {
     const std::string setting =
-        describe_setting(prepared->points.front().run, *first->setup, first->days.trace);
+        describe_setting(prepared->points.front().run, *first->setup, first->days.file);
     fmt::print("{}At the first point: {}", to_text(*sweep, prepared->target), setting);
+    for (const std::string& decision : decision_texts(*sweep, prepared->target))
+      fmt::print("{}\n", decision);
   }
   return 0;
 }

@@ -37,7 +37,7 @@ Result<PreparedComparison> prepare(const CompareOptions& options) {
   prepared.policies = std::move(*policies);
   auto days = [&] {
     const Progress progress("reading the jobs");
-    return read_days(options.run, options.split_days);
+    return read_days(options.run, options.split_days, prepared.setup->fleet);
   }();
   if (!days) return pass_on(days);
   prepared.days = std::move(*days);
@@ -70,6 +70,7 @@ Result<Comparison> run(const PreparedComparison& prepared, const std::string& wh
                    watch);
   }();
   if (!comparison) return comparison;
+  set_file(*comparison, days);
   if (prepared.bound) {
     Progress progress(what + ": bounds", days.count * kBoundSteps, Progress::Shown::kPercent);
     auto bounds = bound_days(settings, days.count, days.day, prepared.threads, &progress);

@@ -48,16 +48,17 @@ int run_evaluate(EvaluateOptions options) {
   const auto specs = with_rivals(options.policy, fleet);
   const auto policies = make_policies((*setup)->settings, specs);
   if (!policies) return bad_input(policies.error().message);
-  const auto days = read_days(options.run, options.split_days);
+  const auto days = read_days(options.run, options.split_days, fleet);
   if (!days) return bad_input(days.error().message);
   auto folder = open_out(options.run);
   if (!folder) return bad_input(folder.error().message);
-  const Result<Comparison> comparison = [&] {
+  Result<Comparison> comparison = [&] {
     Progress progress("evaluate", days->count * policies->size());
     return compare((*setup)->settings, *policies, days->count, days->day, options.run.threads,
                    &progress);
   }();
   if (!comparison) return failed(comparison.error().message);
+  set_file(*comparison, *days);
   if (*folder) {
     if (const auto written = (*folder)->write(comparison_files(*comparison)); !written)
       return failed(written.error().message);
@@ -67,7 +68,7 @@ int run_evaluate(EvaluateOptions options) {
     return 0;
   }
   fmt::print("{}{}{}", to_text(*comparison, options.run.energy_weight), late_text(*comparison),
-             describe_setting(options.run, **setup, days->trace));
+             describe_setting(options.run, **setup, days->file));
   if (options.run.workload.jobs.empty())
     fmt::print("No training day is among these: those have numbers from {} on.\n", kTrainingDays);
   return 0;

@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "base/shipped.h"
 #include "base/text.h"
+#include "cli/assumptions.h"
 
 namespace smartmig {
 namespace {
@@ -91,13 +92,12 @@ PageOrigin origin_of(const Invocation& invocation) {
 }
 
 Result<ReportContext> read_report_context(const ReportOptions& options, const RunOptions& run,
-                                          const RunSetup& setup,
-                                          const std::optional<TraceReport>& trace,
+                                          const RunSetup& setup, const std::optional<JobFile>& file,
                                           std::span<const std::string> policies,
                                           const Invocation& invocation) {
   ReportContext context;
   if (!options.learning_curve.empty()) {
-    const auto text = read_file(options.learning_curve);
+    const auto text = read_file(options.learning_curve, kDocumentLimits);
     if (!text) return pass_on(text);
     auto chart = learning_curve_chart(*text, options.learning_curve);
     if (!chart) return pass_on(chart);
@@ -105,10 +105,13 @@ Result<ReportContext> read_report_context(const ReportOptions& options, const Ru
   }
   context.workload = describe_workload(run.workload);
   context.fleet = setup.fleet.name();
-  const std::string setting = describe_setting(run, setup, trace);
-  for (const std::string_view line : split(setting, '\n')) {
-    if (!line.empty()) context.notes.emplace_back(line);
+  context.notes.push_back(describe_run(run, setup));
+  if (file) {
+    context.balance = file->balance;
+    if (file->trace)
+      context.notes.push_back(fmt::format("Real in the trace: {}.", join(file->trace->real, ", ")));
   }
+  context.assumptions = list_assumptions(run, setup, file);
   context.origin = origin_of(invocation);
   std::vector<PageOrigin::Fact> facts = {{"seed", fmt::format("{}", run.workload.seed)}};
   for (const std::string& file : input_files(options, run, policies)) {

@@ -23,10 +23,9 @@ void add_report_options(CLI::App& app, ReportOptions& options);
 PageOrigin origin_of(const Invocation& invocation);
 
 // The learning curve, and the digests of all files that the run reads. Reading them before the run
-// finds what cannot be read. `trace` is what is known of the jobs' file.
+// finds what cannot be read. `file` is what is known of the jobs' file.
 Result<ReportContext> read_report_context(const ReportOptions& options, const RunOptions& run,
-                                          const RunSetup& setup,
-                                          const std::optional<TraceReport>& trace,
+                                          const RunSetup& setup, const std::optional<JobFile>& file,
                                           std::span<const std::string> policies,
                                           const Invocation& invocation);
 

@@ -1,10 +1,14 @@
 #include "cli/run_options.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 
 #include "base/text.h"
+#include "cli/assumptions.h"
 #include "cli/help.h"
+#include "report/job_balance.h"
+#include "study/fitting_jobs.h"
 #include "study/gpu_events.h"
 #include "study/split_days.h"
 
@@ -40,20 +44,44 @@ Result<void> check_numbers(const RunOptions& options) {
   return {};
 }
 
-Result<StudyDays> days_of_file(const WorkloadOptions& options, bool split) {
+Result<RunJobs> jobs_of_file(const WorkloadOptions& options, const Fleet& fleet) {
   auto imported = import_jobs(options);
   if (!imported) return pass_on(imported);
+  JobFile file;
+  file.trace = std::move(imported->report);
+  file.counts = imported->counts;
+  JobBalance& balance = file.balance;
+  balance.dropped = std::move(imported->dropped);
+  balance.unfit = unfit_jobs(imported->table, imported->sources, fleet);
+  if (!balance.unfit.empty()) imported->table = fitting_jobs(imported->table, fleet);
+  if (imported->table.jobs.empty()) {
+    return fail("{}: no job fits a slice of {}: {}", options.jobs, fleet.name(),
+                balance.unfit.text());
+  }
+  for (const JobSource& source : imported->sources)
+    balance.kept += {source.first_of_row ? 1u : 0u, 1, source.gpu_hours};
+  const Amount unfit = balance.unfit.total();
+  balance.kept.rows -= unfit.rows;
+  balance.kept.jobs -= unfit.jobs;
+  balance.kept.gpu_hours -= unfit.gpu_hours;
+  file.as_it_was = as_it_was(imported->table);
+  return RunJobs{std::move(imported->table), std::move(file)};
+}
+
+Result<StudyDays> days_of_file(const WorkloadOptions& options, bool split, const Fleet& fleet) {
+  auto jobs = jobs_of_file(options, fleet);
+  if (!jobs) return pass_on(jobs);
   std::vector<DayTable> tables;
   if (split) {
-    for (JobTable& table : split_days(imported->table))
+    for (JobTable& table : split_days(jobs->table))
       tables.push_back(std::make_shared<const JobTable>(std::move(table)));
   } else {
-    tables.push_back(std::make_shared<const JobTable>(std::move(imported->table)));
+    tables.push_back(std::make_shared<const JobTable>(std::move(jobs->table)));
   }
   StudyDays days;
   days.count = tables.size();
   days.day = [tables](std::size_t day) -> Result<DayTable> { return tables[day]; };
-  days.trace = std::move(imported->report);
+  days.file = std::move(jobs->file);
   return days;
 }
 
@@ -145,15 +173,15 @@ Result<std::optional<OutputFolder>> open_out(const RunOptions& options) {
   return folder;
 }
 
-Result<Imported> read_jobs(const WorkloadOptions& options) {
-  if (!options.jobs.empty()) return import_jobs(options);
+Result<RunJobs> read_jobs(const WorkloadOptions& options, const Fleet& fleet) {
+  if (!options.jobs.empty()) return jobs_of_file(options, fleet);
   auto table = make_jobs(options, 0);
   if (!table) return pass_on(table);
-  return Imported{std::move(*table), std::nullopt, std::nullopt};
+  return RunJobs{std::move(*table), std::nullopt};
 }
 
-Result<StudyDays> read_days(const RunOptions& options, bool split) {
-  if (!options.workload.jobs.empty()) return days_of_file(options.workload, split);
+Result<StudyDays> read_days(const RunOptions& options, bool split, const Fleet& fleet) {
+  if (!options.workload.jobs.empty()) return days_of_file(options.workload, split, fleet);
   if (split) return fail("--split-days: is for --jobs; generated days are independent as they are");
   StudyDays days;
   WorkloadOptions one_day = options.workload;
@@ -170,6 +198,23 @@ Result<StudyDays> read_days(const RunOptions& options, bool split) {
   // The options are wrong on every day or on none: said before anything runs.
   if (const auto first = days.day(0); !first) return pass_on(first);
   return days;
+}
+
+Result<void> check_recordable(const JobTable& jobs) {
+  constexpr double kMaxYears = 10;
+  TimeUs end_us = 0;
+  for (const Job& job : jobs.jobs)
+    end_us = std::max(end_us, job.submit_us + *std::ranges::max_element(job.time_us));
+  const double years = to_s(end_us - jobs.jobs.front().submit_us) / 86400 / 365.25;
+  if (years <= kMaxYears) return {};
+  return fail("--out, --records: the jobs span {:.4g} years, expected at most {:g}", years,
+              kMaxYears);
+}
+
+void set_file(Comparison& comparison, const StudyDays& days) {
+  if (!days.file) return;
+  comparison.balance = days.file->balance;
+  comparison.as_it_was = days.file->as_it_was;
 }
 
 std::string describe_workload(const WorkloadOptions& options) {
@@ -190,16 +235,21 @@ std::string describe_fleet(const RunOptions& options, const Fleet& fleet) {
   return fmt::format("{} at {:g} times the power", fleet.name(), options.power_scale);
 }
 
-std::string describe_setting(const RunOptions& options, const RunSetup& setup,
-                             const std::optional<TraceReport>& trace) {
+std::string describe_run(const RunOptions& options, const RunSetup& setup) {
   const EngineOptions& engine = setup.settings.engine;
-  std::string text = fmt::format("{}, seed {}; fleet {}, costs {}, preemption {}.\n",
-                                 describe_workload(options.workload), options.workload.seed,
-                                 describe_fleet(options, setup.fleet), engine.costs.name,
-                                 to_string(engine.preemption));
-  if (trace) {
-    text += fmt::format("Real in the trace: {}. Synthesised: {}.\n", join(trace->real, ", "),
-                        join(trace->synthesised, ", "));
+  return fmt::format("{}, seed {}; fleet {}, costs {}, preemption {}.",
+                     describe_workload(options.workload), options.workload.seed,
+                     describe_fleet(options, setup.fleet), engine.costs.name,
+                     to_string(engine.preemption));
+}
+
+std::string describe_setting(const RunOptions& options, const RunSetup& setup,
+                             const std::optional<JobFile>& file) {
+  std::string text = describe_run(options, setup) + "\n";
+  if (file) {
+    text += balance_text(file->balance);
+    if (file->trace) text += fmt::format("Real in the trace: {}.\n", join(file->trace->real, ", "));
+    return text + assumptions_text(list_assumptions(options, setup, file));
   }
   for (const std::string& assumed : board_assumptions(setup.fleet))
     text += fmt::format("Assumed, not measured: {}.\n", assumed);

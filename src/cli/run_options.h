@@ -11,6 +11,7 @@
 #include "cli/workload_options.h"
 #include "report/output_folder.h"
 #include "report/run_summary.h"
+#include "study/compare.h"
 #include "study/run_day.h"
 
 namespace smartmig {
@@ -53,23 +54,46 @@ Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options);
 // The folder of --out, checked before the run; nothing where it is not given.
 Result<std::optional<OutputFolder>> open_out(const RunOptions& options);
 
-// The jobs of one run, and what is known of a trace. For the generator `report` is empty.
-Result<Imported> read_jobs(const WorkloadOptions& options);
+// What is known of a file of jobs beside the jobs.
+struct JobFile {
+  std::optional<TraceReport> trace;  // Nothing for a job table.
+  ImportCounts counts;
+  JobBalance balance;
+  std::optional<AsItWas> as_it_was;
+};
+
+// The jobs of one run. Those of a file that no slice of the fleet can run are left out and counted;
+// an error where none is left. `file` is empty for the generator.
+struct RunJobs {
+  JobTable table;
+  std::optional<JobFile> file;
+};
+Result<RunJobs> read_jobs(const WorkloadOptions& options, const Fleet& fleet);
 
 // The independent days of a study, whose number --days or the file gives.
 struct StudyDays {
   std::size_t count = 0;
   DaySource day;
-  std::optional<TraceReport> trace;
+  std::optional<JobFile> file;
 };
-Result<StudyDays> read_days(const RunOptions& options, bool split_days);
+Result<StudyDays> read_days(const RunOptions& options, bool split_days, const Fleet& fleet);
+
+// Records keep a sample for every five minutes of a run: an error where its jobs span more than ten
+// years, most of them without a job.
+Result<void> check_recordable(const JobTable& jobs);
+
+// What the days' file says beside the results of a comparison of them.
+void set_file(Comparison& comparison, const StudyDays& days);
 
 // "paper, rate 20, 1 day" or the file's name.
 std::string describe_workload(const WorkloadOptions& options);
 // "8xA100-40GB", and at what power if not its own.
 std::string describe_fleet(const RunOptions& options, const Fleet& fleet);
-// What a reader must know under a table of results: the setting, and what was made up.
+// One sentence with the workload, the seed, the fleet, costs and preemption.
+std::string describe_run(const RunOptions& options, const RunSetup& setup);
+// What a reader must know under a table of results: the setting, what of a file is in it, and what
+// was assumed.
 std::string describe_setting(const RunOptions& options, const RunSetup& setup,
-                             const std::optional<TraceReport>& trace);
+                             const std::optional<JobFile>& file);
 
 }  // namespace smartmig

@@ -53,11 +53,11 @@ TEST(RunOptions, DaysOfAStudyAreIndependentAndTheFirstIsTheOneSimulateRuns) {
   RunOptions options;
   options.workload.days = 3;
   options.workload.rate = 1;
-  const auto days = read_days(options, false);
+  const auto days = read_days(options, false, *Fleet::parse("1xA100-40GB"));
   ASSERT_TRUE(days);
   EXPECT_EQ(days->count, 3u);
   options.workload.days = 1;
-  const auto simulated = read_jobs(options.workload);
+  const auto simulated = read_jobs(options.workload, *Fleet::parse("1xA100-40GB"));
   ASSERT_TRUE(simulated);
   const auto submits = [](const JobTable& table) {
     std::vector<TimeUs> times;
@@ -71,7 +71,7 @@ TEST(RunOptions, DaysOfAStudyAreIndependentAndTheFirstIsTheOneSimulateRuns) {
 
 TEST(RunOptions, SplittingIsForFiles) {
   RunOptions options;
-  const auto days = read_days(options, true);
+  const auto days = read_days(options, true, *Fleet::parse("1xA100-40GB"));
   ASSERT_FALSE(days);
   EXPECT_TRUE(days.error().message.starts_with("--split-days"));
 }

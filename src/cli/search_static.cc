@@ -5,12 +5,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/run_options.h"
+#include "mig/mig_parted.h"
 #include "policy/registry.h"
 #include "report/comparison.h"
 #include "report/table.h"
@@ -25,13 +28,14 @@ struct SearchStaticOptions {
   int train_days = 32;
   std::int64_t budget = 10000;
   bool split_days = false;
+  std::string mig_parted;  // A file for the best layouts; "": none.
 };
 
 // Days to search on and days to report on. A file that is one run is both, which the output says.
 struct Split {
   std::vector<DayTable> train;
   std::vector<DayTable> report;
-  std::optional<TraceReport> trace;
+  std::optional<JobFile> file;
   bool same = false;
 };
 
@@ -48,14 +52,14 @@ void share_out(const std::vector<DayTable>& days, std::size_t train_days, Split&
   }
 }
 
-Result<Split> read_split(const SearchStaticOptions& options) {
+Result<Split> read_split(const SearchStaticOptions& options, const Fleet& fleet) {
   if (options.train_days < 1 || options.train_days > 10'000) {
     return fail("--train-days: found {}, expected 1 to 10000", options.train_days);
   }
-  const auto days = read_days(options.run, options.split_days);
+  const auto days = read_days(options.run, options.split_days, fleet);
   if (!days) return pass_on(days);
   Split split;
-  split.trace = days->trace;
+  split.file = days->file;
   std::vector<DayTable> tables;
   const auto take = [&](std::size_t day) -> Result<void> {
     auto table = days->day(day);
@@ -116,6 +120,16 @@ nlohmann::ordered_json to_json(const SearchStaticOptions& options, const SearchR
           {"report", to_json(report)}};
 }
 
+// The layouts as `static:` takes them, for NVIDIA's tool.
+std::string mig_parted_of(const std::string& layouts, const Fleet& fleet) {
+  const auto sets = parse_layout_list(layouts, fleet);
+  SM_CHECK(sets.has_value());
+  std::map<std::uint32_t, SliceCounts> gpus;
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
+    gpus[gpu] = slice_counts(fleet.board(gpu), (*sets)[gpu]);
+  return mig_parted_yaml(gpus);
+}
+
 int run_search_static(const SearchStaticOptions& options) {
   const auto setup = read_setup(options.run);
   if (!setup) return bad_input(setup.error().message);
@@ -134,10 +148,14 @@ int run_search_static(const SearchStaticOptions& options) {
       return bad_input(layouts.error().message);
   }
   if (search.starts.empty() && is_published_fleet(fleet)) search.starts = {kPublishedLayouts};
-  const auto split = read_split(options);
+  const auto split = read_split(options, fleet);
   if (!split) return bad_input(split.error().message);
   auto folder = open_out(options.run);
   if (!folder) return bad_input(folder.error().message);
+  if (const auto parent = std::filesystem::path(options.mig_parted).parent_path();
+      !parent.empty() && !std::filesystem::is_directory(parent)) {
+    return bad_input(fmt::format("--mig-parted: there is no folder '{}'", parent.string()));
+  }
 
   const auto found = [&] {
     Progress progress("search-static", search.budget);
@@ -154,17 +172,23 @@ int run_search_static(const SearchStaticOptions& options) {
   const auto policies = make_policies((*setup)->settings, specs);
   if (!policies) return failed(policies.error().message);
   const DaySource source = [&](std::size_t day) -> Result<DayTable> { return split->report[day]; };
-  const auto report = [&] {
+  auto report = [&] {
     Progress progress("search-static: runs to report on", split->report.size() * policies->size());
     return compare((*setup)->settings, *policies, split->report.size(), source, options.run.threads,
                    &progress);
   }();
   if (!report) return failed(report.error().message);
+  if (split->file) report->balance = split->file->balance;
   if (*folder) {
     auto files = comparison_files(*report);
     files.push_back({"search.json", to_json(options, *found, *split, *report).dump(2) + "\n"});
     if (const auto written = (*folder)->write(files); !written)
       return failed(written.error().message);
+  }
+  if (!options.mig_parted.empty()) {
+    const auto written =
+        write_file(options.mig_parted, mig_parted_of(found->best.front().layouts, fleet));
+    if (!written) return failed(written.error().message);
   }
   if (options.run.json) {
     fmt::print("{}\n", to_json(options, *found, *split, *report).dump(2));
@@ -173,7 +197,7 @@ int run_search_static(const SearchStaticOptions& options) {
   fmt::print("{}{}{}{}", training_text(options, *found, *split),
              to_text(*report, options.run.energy_weight),
              split->same ? "The same jobs were searched on: on others expect less.\n" : "",
-             describe_setting(options.run, **setup, split->trace));
+             describe_setting(options.run, **setup, split->file));
   return 0;
 }
 
@@ -195,6 +219,9 @@ void add_search_static(CLI::App& app, Action& action) {
           "Layouts to start from and to compare with; may be repeated (default for 8xA100-40GB: "
           "the published ones)")
       ->allow_extra_args(false);
+  command->add_option("--mig-parted", options->mig_parted,
+                      "Write the best layouts to this file, as the configuration 'smartmig' of "
+                      "NVIDIA's mig-parted; GPUs are numbered as in --fleet");
   add_run_options(*command, options->run);
   add_day_options(*command, options->run, options->split_days);
   command->get_option("--days")->description(

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/progress.h"
+#include "cli/assumptions.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/report_options.h"
@@ -57,11 +58,15 @@ int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
   const auto policy =
       make_policy(options.policy, fleet, {settings.energy_weight, settings.engine.seed});
   if (!policy) return bad_input(policy.error().message);
-  const auto jobs = read_jobs(options.run.workload);
+  const auto jobs = read_jobs(options.run.workload, fleet);
   if (!jobs) return bad_input(jobs.error().message);
+  if (options.records || !options.run.out.empty()) {
+    if (const auto good = check_recordable(jobs->table); !good)
+      return bad_input(good.error().message);
+  }
   ReportContext context;
   if (!options.run.out.empty()) {
-    auto read = read_report_context(options.report, options.run, **setup, jobs->report,
+    auto read = read_report_context(options.report, options.run, **setup, jobs->file,
                                     std::span(&options.policy, 1), invocation);
     if (!read) return bad_input(read.error().message);
     context = std::move(*read);
@@ -91,10 +96,16 @@ int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
   summary.energy_weight = settings.energy_weight;
   summary.gpu_events = settings.engine.events.size();
   summary.priced = settings.tariff.has_value();
+  if (summary.priced) summary.currency = settings.tariff->currency;
   summary.carbon = summary.priced && settings.tariff->g_co2_per_kwh;
   if (engine.records()) summary.means = engine.records()->means();
-  summary.trace = jobs->report;
-  summary.assumptions = board_assumptions(fleet);
+  if (jobs->file) {
+    summary.trace = jobs->file->trace;
+    summary.balance = jobs->file->balance;
+    summary.as_it_was = jobs->file->as_it_was;
+  }
+  summary.assumed = board_assumptions(fleet);
+  summary.assumptions = list_assumptions(options.run, **setup, jobs->file);
   if (*folder) {
     if (const auto written = (*folder)->write(output_files(engine, summary, context)); !written)
       return failed(written.error().message);

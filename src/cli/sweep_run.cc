@@ -107,37 +107,18 @@ Result<void> check_target(const SweepTarget& target, const std::optional<Tariff>
   return {};
 }
 
-// Jobs of a file that no slice of the fleet could run are left out and counted; a generator makes
-// none.
-Result<std::size_t> keep_fitting(PreparedComparison& prepared) {
-  std::size_t unfit = 0;
-  if (prepared.days.trace) {
-    for (const TraceReport::Dropped& dropped : prepared.days.trace->dropped) {
-      if (dropped.reason == kSeveralGpus) unfit += dropped.rows;
-    }
-  }
-  std::vector<DayTable> days;
-  for (std::size_t day = 0; day < prepared.days.count; ++day) {
-    const auto table = prepared.days.day(day);
-    if (!table) return pass_on(table);
-    JobTable fitting = fitting_jobs(**table, prepared.setup->fleet);
-    unfit += (*table)->jobs.size() - fitting.jobs.size();
-    if (!fitting.jobs.empty()) days.push_back(std::make_shared<const JobTable>(std::move(fitting)));
-  }
-  if (days.empty()) return fail("no job fits a slice of {}", prepared.setup->fleet.name());
-  prepared.days.count = days.size();
-  prepared.days.day = [days](std::size_t day) -> Result<DayTable> { return days[day]; };
-  return unfit;
-}
-
 Result<SweepPoint> run_point(const CompareOptions& options, const std::string& what) {
   auto prepared = prepare(options);
   if (!prepared) return pass_on(prepared);
   SweepPoint point;
-  if (!options.run.workload.jobs.empty()) {
-    const auto unfit = keep_fitting(*prepared);
-    if (!unfit) return pass_on(unfit);
-    point.unfit = *unfit;
+  if (prepared->days.file) {
+    const JobBalance& balance = prepared->days.file->balance;
+    point.unfit = balance.unfit.total().jobs + balance.dropped.of(LossReason::kSeveralGpus).jobs;
+  }
+  for (std::size_t day = 0; day < prepared->days.count; ++day) {
+    const auto table = prepared->days.day(day);
+    if (!table) return pass_on(table);
+    point.late_at_once += count_late_at_once(**table, prepared->setup->fleet);
   }
   auto comparison = run(*prepared, what);
   if (!comparison) return pass_on(comparison);

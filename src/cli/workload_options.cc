@@ -35,7 +35,7 @@ std::string_view first_given(std::initializer_list<Given> options) {
 }
 
 Result<DeadlineRule> deadline_rule(const WorkloadOptions& options) {
-  const std::string text = options.deadlines.value_or("1:1.5");
+  const std::string text = options.deadlines.value_or(std::string(default_deadlines(options)));
   const auto rule = parse_deadline_rule(text);
   // The message starts with "deadlines: ".
   if (!rule) return fail("--{}", rule.error().message);
@@ -63,7 +63,9 @@ Result<GeneratorOptions> generator_options(const WorkloadOptions& options, std::
                    {"--right-size", options.right_size},
                    {"--memory", options.memory.has_value()},
                    {"--multi-gpu", options.multi_gpu.has_value()},
-                   {"--swf-procs-per-gpu", options.swf_procs_per_gpu.has_value()}});
+                   {"--swf-procs-per-gpu", options.swf_procs_per_gpu.has_value()},
+                   {"--where", !options.where.empty()},
+                   {"--estimates", options.estimates.has_value()}});
   if (!misplaced.empty()) return fail("{}: is for traces, expected --jobs beside it", misplaced);
   if (options.count && !generator.fixed_rate) {
     return fail("--count: is for --workload paper-fixed; --days says how long paper is");
@@ -125,7 +127,17 @@ Result<ImportOptions> import_options(const WorkloadOptions& options) {
     }
     import.swf_procs_per_gpu = processors;
   }
+  for (const std::string& text : options.where) {
+    auto selector = parse_selector(text);
+    if (!selector) return pass_on(selector);
+    import.where.push_back(std::move(*selector));
+  }
   FillOptions& fill = import.fill;
+  const std::string estimates = options.estimates.value_or("trace");
+  if (estimates != "trace" && estimates != "exact")
+    return fail("--estimates: found {}, expected trace or exact", in_quotes(estimates));
+  fill.own_estimates = estimates == "trace";
+  fill.own_deadlines = !options.deadlines.has_value();
   fill.seed = options.seed;
   const auto rule = deadline_rule(options);
   if (!rule) return pass_on(rule);
@@ -159,10 +171,16 @@ std::string_view rule_given(const WorkloadOptions& options) {
 
 }  // namespace
 
+std::string_view default_deadlines(const WorkloadOptions& options) {
+  return options.jobs.empty() ? "1:1.5" : kTraceDeadlines;
+}
+
 void add_drawn_options(CLI::App& app, WorkloadOptions& options) {
   app.add_option("--seed", options.seed, "Seed of everything drawn at random (default: 1)");
-  app.add_option("--deadlines", options.deadlines,
-                 "LOW:HIGH[@SIZE]: deadline = submit + U(LOW,HIGH) x time on SIZE (1:1.5, on 7g)");
+  app.add_option(
+      "--deadlines", options.deadlines,
+      "LOW:HIGH[@SIZE]: deadline = submit + U(LOW,HIGH) x time on SIZE (default: 1:1.5 on 7g; "
+      "for a trace its own deadlines, else 2:6 on 7g)");
   app.add_option("--training-share", options.training_share,
                  "Share of training jobs, where the source does not say (default: 0.2)");
 }
@@ -201,11 +219,20 @@ void add_fill_options(CLI::App& app, WorkloadOptions& options) {
   app.add_option("--memory", options.memory,
                  "Memory that jobs of a trace need: trace (what the trace says), none, or profile "
                  "(default: trace)");
-  app.add_option("--multi-gpu", options.multi_gpu,
-                 "Jobs on several GPUs: drop, one (run on one), split (one job for each) (drop)");
+  app.add_option(
+      "--multi-gpu", options.multi_gpu,
+      "Jobs on several GPUs: drop, one (run on one), split (one job for each) (default: drop)");
   app.add_option(
       "--swf-procs-per-gpu", options.swf_procs_per_gpu,
       "Processors of an SWF file that count as one GPU (default: by its header, else 1)");
+  app.add_option(
+         "--where", options.where,
+         "COLUMN=VALUE[,VALUE...]: only jobs with one of these values; columns of a trace: "
+         "user, account, partition, class; of a job table: any. Repeat it to narrow further")
+      ->allow_extra_args(false);
+  app.add_option("--estimates", options.estimates,
+                 "What policies believe of run times: trace (the file's estimates, where it has "
+                 "them) or exact (default: trace)");
 }
 
 void add_workload_options(CLI::App& app, WorkloadOptions& options) {
@@ -216,7 +243,7 @@ void add_workload_options(CLI::App& app, WorkloadOptions& options) {
   add_fill_options(app, options);
   group_options(app, "Jobs from a file",
                 {"--jobs", "--format", "--assign-profiles", "--right-size", "--memory",
-                 "--multi-gpu", "--swf-procs-per-gpu"});
+                 "--multi-gpu", "--swf-procs-per-gpu", "--where", "--estimates"});
   group_options(
       app, "Generated jobs",
       {"--workload", "--days", "--rate", "--count", "--speeds", "--curve", "--job-times"});

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/cli11.h"
@@ -26,7 +28,7 @@ struct WorkloadOptions {
   std::optional<std::string> job_times;  // How long jobs are; default paper.
 
   std::uint64_t seed = 1;                // Of the generator and of the rules.
-  std::optional<std::string> deadlines;  // Default 1:1.5.
+  std::optional<std::string> deadlines;  // Default 1:1.5; a trace's: 2:6.
   std::optional<double> training_share;  // Default .2.
 
   // For --jobs with a trace.
@@ -36,6 +38,9 @@ struct WorkloadOptions {
   std::optional<std::string> memory;
   std::optional<std::string> multi_gpu;
   std::optional<double> swf_procs_per_gpu;
+  // For --jobs with any file.
+  std::vector<std::string> where;
+  std::optional<std::string> estimates;  // trace | exact; default trace.
 
   // `--workload paper`, said or by default: the one whose runs are free of costs unless asked
   // otherwise.
@@ -48,6 +53,9 @@ void add_generator_options(CLI::App& app, WorkloadOptions& options);
 void add_fill_options(CLI::App& app, WorkloadOptions& options);
 void add_drawn_options(CLI::App& app,
                        WorkloadOptions& options);  // --seed, --deadlines, --training-share
+
+// The rule of --deadlines where it is not given.
+std::string_view default_deadlines(const WorkloadOptions& options);
 
 // The jobs. `day` numbers the stream of the generator; a file has only one day. Every error names
 // its option or file.

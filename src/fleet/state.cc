@@ -41,7 +41,8 @@ void State::prepare_jobs(std::uint64_t seed) {
   Random random(seed, "estimate error");
   for (JobIndex j = 0; j < jobs_.size(); ++j) {
     job_states_[j].deadline_us = jobs_[j].deadline_us;
-    if (estimate_sigma_ > 0) job_states_[j].estimate = random.lognormal(0, estimate_sigma_);
+    job_states_[j].estimate = belief(jobs_[j]);
+    if (estimate_sigma_ > 0) job_states_[j].estimate *= random.lognormal(0, estimate_sigma_);
   }
 }
 

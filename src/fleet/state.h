@@ -34,7 +34,8 @@ struct JobState {
   double saved_left = 1;   // What a save under way will make of it.
   TimeUs deadline_us = 0;  // After what costs took off.
   std::int64_t key = 0;    // In its queue.
-  double estimate = 1;     // Policies see times off by this factor.
+  double estimate = 1;     // Policies see this many times the true times: the job's own estimate,
+                           // times the drawn error.
   std::uint32_t slice = kNone;
   std::uint16_t group = 0;  // Index of its queue: jobs that run on the same kinds.
   JobStatus status = JobStatus::kFuture;

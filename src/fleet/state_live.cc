@@ -10,8 +10,10 @@ void State::extend(std::span<const Job> jobs) {
   const std::size_t before = job_states_.size();
   jobs_ = jobs;
   job_states_.resize(jobs.size());
-  for (std::size_t j = before; j < jobs.size(); ++j)
+  for (std::size_t j = before; j < jobs.size(); ++j) {
     job_states_[j].deadline_us = jobs[j].deadline_us;
+    job_states_[j].estimate = belief(jobs[j]);
+  }
   if (aggregates_) aggregates_->extend(jobs.size());
 }
 

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "report/estimate_text.h"
+#include "report/job_balance.h"
+#include "report/run_summary.h"
 #include "report/table.h"
 
 namespace smartmig {
@@ -20,6 +22,18 @@ Json to_json(const Change& change) {
   return {{"mean", or_null(change.mean)},
           {"low95", or_null(change.low95)},
           {"high95", or_null(change.high95)}};
+}
+
+// Where the policy stands by ET; the best says by how much.
+void add_rank(Json& object, const Comparison& comparison, const PolicyResult& result) {
+  const Ranking& ranking = comparison.ranking;
+  if (ranking.order.empty()) return;
+  const auto policy = static_cast<std::size_t>(&result - comparison.policies.data());
+  object["rank"] = ranking.place(policy);
+  if (policy != ranking.best() || ranking.order.size() < 2) return;
+  object["vs_next"] = {{"policy", comparison.policies[ranking.order[1]].policy},
+                       {"et_pct", to_json(ranking.best_vs_next)},
+                       {"within_interval", is_within_interval(ranking.best_vs_next)}};
 }
 
 std::string main_text(const Comparison& comparison) {
@@ -52,6 +66,17 @@ std::string main_text(const Comparison& comparison) {
     }
     table.add_row(row);
   }
+  if (comparison.as_it_was) {
+    const AsItWas& was = *comparison.as_it_was;
+    std::vector<std::string> row = {std::string(kAsItWas),
+                                    "-",
+                                    "-",
+                                    "-",
+                                    fmt::format("{:.4g}", was.avg_tardiness_s / 60),
+                                    fmt::format("{:.2f}", was.late_pct)};
+    row.resize(columns.size(), "-");
+    table.add_row(row);
+  }
   return table.text();
 }
 
@@ -63,7 +88,7 @@ std::string detail_text(const Comparison& comparison) {
                                         {"99 %"},
                                         {"repartitions"},
                                         {"preemptions"}};
-  if (comparison.priced) columns.push_back({"cost"});
+  if (comparison.priced) columns.push_back({cost_head(comparison.currency)});
   if (comparison.carbon) columns.push_back({"CO2, kg"});
   Table table(columns);
   const auto minutes = [](const Estimate& estimate) {
@@ -282,11 +307,41 @@ std::string to_text(const Comparison& comparison, double energy_weight) {
       "one "
       "day, T mean tardiness in minutes. Energy in the table is that of the fleet as it is.\n",
       energy_weight);
+  if (comparison.as_it_was) {
+    text +=
+        fmt::format("\"{}\" is no policy but what the trace says: {}. Its energy is not known.\n",
+                    kAsItWas, as_it_was_text(*comparison.as_it_was));
+  }
   text += turns_text(comparison);
   text += layouts_text(comparison);
   if (!comparison.energy_bounds_j.empty()) text += energy_bound_text(comparison);
   if (!comparison.bounds.empty()) text += bound_text(comparison);
   return text;
+}
+
+std::string best_text(const Comparison& comparison, std::string_view quote) {
+  const Ranking& ranking = comparison.ranking;
+  if (ranking.order.size() < 2) return "";
+  const PolicyResult& best = comparison.policies[ranking.order[0]];
+  const PolicyResult& next = comparison.policies[ranking.order[1]];
+  const PolicyResult& first = comparison.policies.front();
+  const auto named = [&](const PolicyResult& result) {
+    return fmt::format("{0}{1}{0}", quote, result.policy);
+  };
+  const auto margin = [](const Change& change) {
+    return change.mean ? distance_text(change) : std::string("not comparable with");
+  };
+  std::string text =
+      fmt::format("Best is {}{} with ET {}: {} the next{}, {}", named(best),
+                  &best == &first ? " (the first)" : "", with_interval(1, best[&Metrics::et]),
+                  margin(ranking.best_vs_next), &next == &first ? " and first" : "", named(next));
+  if (&best != &first && &next != &first)
+    text += fmt::format(", and {} the first, {}", margin(best.et_vs_first), named(first));
+  if (comparison.days == 1) return text + "; a single run does not say how much of it is chance.";
+  if (is_within_interval(ranking.best_vs_next))
+    return text +
+           "; the interval of the margin includes 0, so these days do not tell the two apart.";
+  return text + ".";
 }
 
 std::string late_text(const Comparison& comparison) {
@@ -302,6 +357,9 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
   Json list = Json::array();
   for (const PolicyResult& result : comparison.policies) {
     Json object = {{"policy", result.policy}, {"days", comparison.days}};
+    if (comparison.balance) add_balance(object, *comparison.balance);
+    if (comparison.as_it_was) object["as_it_was"] = to_json(*comparison.as_it_was);
+    if (!comparison.currency.empty()) object["currency"] = comparison.currency;
     for (std::size_t q = 0; q < comparison.quantities().size(); ++q) {
       const Estimate& estimate = result.estimates[q];
       object[std::string(kQuantities[q].key)] = {{"mean", estimate.mean},
@@ -311,6 +369,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
     }
     object["vs_first"]["et_pct"] = to_json(result.et_vs_first);
     object["vs_first"]["late_pct"] = to_json(result.late_vs_first);
+    add_rank(object, comparison, result);
     if (const TurnCounts turns = result.turns(); turns.decisions > 0) {
       object["decisions"] = {
           {"count", static_cast<double>(turns.decisions) / static_cast<double>(comparison.days)},

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/output_folder.h"
@@ -13,6 +14,9 @@ namespace smartmig {
 // A table with 95 % intervals, one with what is seldom looked at, and a line on what the numbers
 // mean.
 std::string to_text(const Comparison& comparison, double energy_weight);
+// One sentence: the best policy by ET, and its margin over the next and over the first, with what
+// chance allows. "" for a single policy. Names stand between `quote`s.
+std::string best_text(const Comparison& comparison, std::string_view quote = "");
 // One line: by how much each policy has fewer late jobs than the first.
 std::string late_text(const Comparison& comparison);
 // A list in the order of the policies; an interval that there is not is null.

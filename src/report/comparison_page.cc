@@ -31,49 +31,27 @@ Cell change_cell(const Change& change) {
           change.high95};
 }
 
-const PolicyResult& best_of(const Comparison& comparison) {
-  return *std::min_element(comparison.policies.begin(), comparison.policies.end(),
-                           [](const PolicyResult& a, const PolicyResult& b) {
-                             return a[&Metrics::et].mean < b[&Metrics::et].mean;
-                           });
-}
-
-// "12.3 % [10.1, 14.2] below"
-std::string distance(const Change& change) {
-  const double sign = *change.mean < 0 ? -1 : 1;
-  std::string text = fmt::format("{:.1f} %", sign * *change.mean);
-  if (change.low95) {
-    const double low = sign < 0 ? -*change.high95 : *change.low95;
-    const double high = sign < 0 ? -*change.low95 : *change.high95;
-    text += fmt::format(" [{:.1f}, {:.1f}]", low, high);
-  }
-  return text + (sign < 0 ? " below" : " above");
-}
-
 std::string days_text(std::size_t days) {
   return days == 1 ? "one run" : fmt::format("{} days", days);
 }
 
 std::string summary_text(const Comparison& comparison) {
-  const PolicyResult& best = best_of(comparison);
-  const PolicyResult& first = comparison.policies.front();
+  const PolicyResult& best = comparison.policies[comparison.ranking.best()];
   std::string text;
   if (comparison.policies.size() == 1) {
-    text = fmt::format("`{}` has ET {} over {}", best.policy, with_interval(1, best[&Metrics::et]),
+    text = fmt::format("`{}` has ET {} over {}.", best.policy, with_interval(1, best[&Metrics::et]),
                        days_text(comparison.days));
   } else {
-    text = fmt::format("Of {} policies over {}, `{}` has the lowest ET: {}",
-                       comparison.policies.size(), days_text(comparison.days), best.policy,
-                       with_interval(1, best[&Metrics::et]));
-    if (&best != &first && best.et_vs_first.mean)
-      text += fmt::format(", {} `{}`", distance(best.et_vs_first), first.policy);
+    text = fmt::format("{} policies over {}. {}", comparison.policies.size(),
+                       days_text(comparison.days), best_text(comparison, "`"));
   }
   if (best.et_above_bound.mean) {
-    text += fmt::format(", and {} what no schedule can be below", distance(best.et_above_bound));
+    text +=
+        fmt::format(" It is {} what no schedule can be below.", distance_text(best.et_above_bound));
   }
   text += fmt::format(
-      ". It takes {} kWh{}; {:.1f} % of its jobs are late, and the mean tardiness over "
-      "all jobs is {}.",
+      " It takes {} kWh{}; {:.1f} % of its jobs are late, and the mean tardiness over all jobs is "
+      "{}.",
       readable(best[&Metrics::energy_j].mean * kKwhPerJoule), comparison.days == 1 ? "" : " a day",
       best[&Metrics::late_pct].mean, human_time(best[&Metrics::avg_tardiness_s].mean));
   return text;
@@ -98,7 +76,7 @@ PageTable main_table(const Comparison& comparison) {
     table.columns.push_back({"ET above bound, %", true, "et_above_bound_pct"});
     table.columns.push_back({"tardiness above bound, %", true, "tardiness_above_bound_pct"});
   }
-  if (comparison.priced) table.columns.push_back({"cost"});
+  if (comparison.priced) table.columns.push_back({cost_head(comparison.currency), true, "cost"});
   if (comparison.carbon) table.columns.push_back({"CO2, kg", true, "co2_kg"});
   for (std::size_t p = 0; p < comparison.policies.size(); ++p) {
     const PolicyResult& result = comparison.policies[p];
@@ -117,14 +95,21 @@ PageTable main_table(const Comparison& comparison) {
     if (comparison.carbon) row.push_back(estimate_cell(result[&Metrics::co2_kg], 1));
     table.rows.push_back(std::move(row));
   }
+  if (comparison.as_it_was) {
+    const AsItWas& was = *comparison.as_it_was;
+    std::vector<Cell> row(table.columns.size(), Cell("-"));
+    row[0] = Cell(std::string(kAsItWas));
+    row[4] = Cell(fmt::format("{:.4g}", was.avg_tardiness_s / 60), was.avg_tardiness_s / 60);
+    row[5] = Cell(fmt::format("{:.4g}", was.late_pct), was.late_pct);
+    table.rows.push_back(std::move(row));
+  }
   return table;
 }
 
 PageTable detail_table(const Comparison& comparison) {
   PageTable table;
   table.name = "details";
-  table.caption =
-      "What is seldom looked at; tardiness by the median and the tails of a day's jobs.";
+  table.caption = "More of each policy; tardiness by the median and the tails of a day's jobs.";
   table.columns = {{"policy", false},
                    {"energy a job, kJ", true, "energy_per_job_kj"},
                    {"median tardiness, min", true, "median_tardiness_min"},
@@ -212,7 +197,14 @@ std::string comparison_page(const Comparison& comparison, double energy_weight,
                   "and one day, T "
                   "the mean tardiness in minutes; lower is better. {}",
                   energy_weight, bound_paragraph(comparison)));
+  if (comparison.as_it_was) {
+    page.paragraph(fmt::format(
+        "The row \"{}\" is no policy but what the trace says of its jobs: {}. Its energy is not "
+        "known.",
+        kAsItWas, as_it_was_text(*comparison.as_it_was)));
+  }
   page.add(detail_table(comparison));
+  add_assumptions(page, context);
   page.section("Energy and tardiness");
   page.add(plane(comparison));
   add_picture_sections(page, pictures, context);

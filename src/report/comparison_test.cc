@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/csv.h"
+#include "report/job_balance.h"
 
 namespace smartmig {
 namespace {
@@ -26,6 +27,8 @@ Comparison two_policies(std::size_t days) {
     if (days > 1) result.et_vs_first.low95 = -20, result.et_vs_first.high95 = 5;
     comparison.policies.push_back(result);
   }
+  comparison.ranking.order = {1, 0};
+  comparison.ranking.best_vs_next = comparison.policies[1].et_vs_first;
   return comparison;
 }
 
@@ -72,6 +75,75 @@ TEST(ComparisonReport, CsvFilesHaveAFieldForEveryColumn) {
       EXPECT_EQ(rows, file.name == "days.csv" ? 2 * days : 2);
     }
   }
+}
+
+TEST(ComparisonReport, EndsWithTheBestPolicyAndItsMargins) {
+  Comparison comparison = two_policies(2);
+  EXPECT_EQ(best_text(comparison),
+            "Best is static:7,4-3*7/cedf with ET 0.1 [-1, 99]: 12.3 % [-5.0, 20.0] below the next "
+            "and first, none/edf; the interval of the margin includes 0, so these days do not tell "
+            "the two apart.");
+  EXPECT_EQ(best_text(two_policies(1), "`"),
+            "Best is `static:7,4-3*7/cedf` with ET 0.1: 12.3 % below the next and first, "
+            "`none/edf`; a single run does not say how much of it is chance.");
+  PolicyResult third = comparison.policies[1];
+  third.policy = "count/cedf";
+  third.et_vs_first = {-20., -25., -15.};
+  comparison.policies.push_back(third);
+  comparison.ranking = {{2, 1, 0}, {-4., -6., -2.}};
+  EXPECT_EQ(best_text(comparison),
+            "Best is count/cedf with ET 0.1 [-1, 99]: 4.0 % [2.0, 6.0] below the next, "
+            "static:7,4-3*7/cedf, and 20.0 % [15.0, 25.0] below the first, none/edf.");
+  comparison.ranking = {{0, 1, 2}, {-4., -6., -2.}};
+  EXPECT_EQ(best_text(comparison),
+            "Best is none/edf (the first) with ET 0.1 [-1, 99]: 4.0 % [2.0, 6.0] below the next, "
+            "static:7,4-3*7/cedf.");
+  const auto json = to_json(comparison);
+  EXPECT_EQ(json[0]["rank"], 1);
+  EXPECT_EQ(json[2]["rank"], 3);
+  EXPECT_EQ(json[0]["vs_next"]["policy"], "static:7,4-3*7/cedf");
+  EXPECT_EQ(json[0]["vs_next"]["within_interval"], false);
+  EXPECT_FALSE(json[1].contains("vs_next"));
+  comparison.policies.resize(1);
+  comparison.ranking = {{0}, {}};
+  EXPECT_EQ(best_text(comparison), "");
+}
+
+TEST(ComparisonReport, SaysWhatOfAFileIsLeftOut) {
+  Comparison comparison = two_policies(1);
+  JobBalance balance;
+  balance.kept = {6, 6, 10};
+  balance.dropped.add(LossReason::kSeveralGpus, {3, 3, 85});
+  balance.dropped.add(LossReason::kNoRunTime, {1, 1, 0});
+  balance.unfit.add(LossReason::kNoMemory, {2, 2, 5});
+  comparison.balance = balance;
+  for (const auto& object : to_json(comparison)) {
+    EXPECT_EQ(object["kept"].dump(), R"({"rows":6,"jobs":6,"gpu_hours":10.0,"by_reason":{}})");
+    EXPECT_EQ(object["dropped"]["rows"], 4);
+    EXPECT_EQ(object["dropped"]["gpu_hours"], 85.0);
+    EXPECT_EQ(object["dropped"]["by_reason"]["asks for several GPUs"].dump(),
+              R"({"rows":3,"jobs":3,"gpu_hours":85.0,"option":"--multi-gpu split or one"})");
+    EXPECT_EQ(object["unfit"]["jobs"], 2);
+  }
+  EXPECT_EQ(balance_text(balance),
+            "Kept: 6 of 12 rows: 6 jobs, 10 GPU-hours (10.0 %).\n"
+            "Dropped: 4 rows, 85 GPU-hours (85.0 %): asks for several GPUs 3 (85 GPU-hours; "
+            "--multi-gpu split or one changes this), no run time 1.\n"
+            "Unfit: 2 jobs, 5 GPU-hours (5.0 %): needs more memory than any slice of the fleet "
+            "has 2 (5 GPU-hours; --memory none or another --fleet changes this); these jobs do not "
+            "run and are in no other number.\n");
+}
+
+TEST(ComparisonReport, ShowsHowATraceReallyWent) {
+  Comparison comparison = two_policies(1);
+  comparison.as_it_was = AsItWas{5, 180, 60, 600, 30, 12.5};
+  const std::string text = to_text(comparison, 2e-7);
+  EXPECT_NE(text.find("\nas it was"), std::string::npos);
+  EXPECT_NE(text.find("5 jobs really waited 3 min (median 1 min, 95 % 10 min); against these "
+                      "deadlines 12.50 % were late"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(to_json(comparison)[1]["as_it_was"]["avg_wait_s"], 180.0);
 }
 
 }  // namespace

@@ -38,4 +38,20 @@ std::string change_text(const Change& change) {
   return two_parts(change_mean_text(change), change_interval_text(change));
 }
 
+std::string distance_text(const Change& change) {
+  if (*change.mean == 0) return "equal to";
+  const double sign = *change.mean < 0 ? -1 : 1;
+  std::string text = fmt::format("{:.1f} %", sign * *change.mean);
+  if (change.low95) {
+    const double low = sign < 0 ? -*change.high95 : *change.low95;
+    const double high = sign < 0 ? -*change.low95 : *change.high95;
+    text += fmt::format(" [{:.1f}, {:.1f}]", low, high);
+  }
+  return text + (sign < 0 ? " below" : " above");
+}
+
+std::string cost_head(const std::string& currency) {
+  return currency.empty() ? "cost" : "cost, " + currency;
+}
+
 }  // namespace smartmig

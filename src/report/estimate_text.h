@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "study/bootstrap.h"
 
@@ -17,5 +18,14 @@ std::string change_text(const Change& change);
 // Its two parts: "+3.1", and "[+1.9, +4.4]" or nothing.
 std::string change_mean_text(const Change& change);
 std::string change_interval_text(const Change& change);
+
+// "12.3 % [10.1, 14.2] below"; "equal to" for no change at all. The change must be known.
+std::string distance_text(const Change& change);
+
+// The head of a column of costs: "cost" or "cost, EUR".
+std::string cost_head(const std::string& currency);
+
+// The row of what a trace says of its own jobs, which no policy decided.
+inline constexpr std::string_view kAsItWas = "as it was";
 
 }  // namespace smartmig

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "report/assumption.h"
 #include "report/page.h"
 #include "report/run_charts.h"
 #include "report/run_summary.h"
 #include "study/compare.h"
+#include "workload/losses.h"
 
 namespace smartmig {
 
@@ -25,7 +27,9 @@ struct PolicyPictures {
 struct ReportContext {
   std::string workload;            // "paper, rate 20, 10 days"
   std::string fleet;               // "8xA100-40GB"
-  std::vector<std::string> notes;  // The setting and what of it was made up, one sentence each.
+  std::vector<std::string> notes;  // The setting, one sentence each.
+  std::vector<Assumption> assumptions;
+  std::optional<JobBalance> balance;  // Of a file of jobs.
   PageOrigin origin;
   std::optional<LineChart> learning_curve;
 };

@@ -1,5 +1,7 @@
 #include "report/report_sections.h"
 
+#include "report/job_balance.h"
+
 namespace smartmig {
 
 void add_picture_sections(Page& page, std::span<const PolicyPictures> pictures,
@@ -42,6 +44,22 @@ void add_picture_sections(Page& page, std::span<const PolicyPictures> pictures,
 
 void add_notes(Page& page, const ReportContext& context) {
   for (const std::string& note : context.notes) page.paragraph(note);
+}
+
+void add_assumptions(Page& page, const ReportContext& context) {
+  if (context.balance) {
+    page.section("Jobs of the file");
+    page.add(balance_table(*context.balance));
+  }
+  if (context.assumptions.empty()) return;
+  page.section("Assumptions");
+  PageTable table;
+  table.name = "assumptions";
+  table.caption = "What the numbers rest on. Another value may change which policy is best.";
+  table.columns = {{"what", false}, {"assumed here", false}, {"what changes it", false}};
+  for (const Assumption& assumption : context.assumptions)
+    table.rows.push_back({assumption.what, assumption.text, assumption.option});
+  page.add(table);
 }
 
 }  // namespace smartmig

@@ -11,5 +11,7 @@ namespace smartmig {
 void add_picture_sections(Page& page, std::span<const PolicyPictures> pictures,
                           const ReportContext& context);
 void add_notes(Page& page, const ReportContext& context);
+// What of the file is simulated, and everything that was assumed.
+void add_assumptions(Page& page, const ReportContext& context);
 
 }  // namespace smartmig

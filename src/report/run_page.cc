@@ -21,7 +21,8 @@ PageTable run_table(const RunSummary& summary) {
   row("energy, kWh", m.energy_j / 3.6e6);
   row("energy, M W·min", m.energy_wmin / 1e6);
   row("energy a job, kJ", m.energy_per_job_j / 1e3);
-  if (summary.priced) row("cost, by the tariff", m.cost);
+  if (summary.priced)
+    row(summary.currency.empty() ? "cost, by the tariff" : "cost, " + summary.currency, m.cost);
   if (summary.carbon) row("CO2, kg", m.co2_kg);
   row("mean tardiness, min", m.avg_tardiness_s / 60);
   row("median tardiness, min", m.median_tardiness_s / 60);
@@ -64,6 +65,7 @@ std::string run_page(const RunSummary& summary, const PolicyPictures& pictures,
       "reach is not known here: `smartmig bound` with the same options, or `smartmig compare "
       "--bound`, says it.",
       summary.energy_weight));
+  add_assumptions(page, context);
   add_picture_sections(page, std::span(&pictures, 1), context);
   // The time that the run took is no result.
   nlohmann::ordered_json json = to_json(summary);

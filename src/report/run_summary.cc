@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "report/job_balance.h"
 
 namespace smartmig {
 namespace {
@@ -22,6 +23,29 @@ std::string human_time(double seconds) {
   if (seconds < 3600) return fmt::format("{:.3g} min", seconds / 60);
   if (seconds < 100 * 3600) return fmt::format("{:.3g} h", seconds / 3600);
   return fmt::format("{:.4g} d", seconds / 86400);
+}
+
+std::string as_it_was_text(const AsItWas& was) {
+  return fmt::format(
+      "{} jobs really waited {} (median {}, 95 % {}); against these deadlines {:.2f} % were late, "
+      "mean tardiness {}",
+      was.jobs, human_time(was.avg_wait_s), human_time(was.median_wait_s),
+      human_time(was.p95_wait_s), was.late_pct, human_time(was.avg_tardiness_s));
+}
+
+nlohmann::ordered_json to_json(const AsItWas& was) {
+  return {{"jobs", was.jobs},
+          {"avg_wait_s", was.avg_wait_s},
+          {"median_wait_s", was.median_wait_s},
+          {"p95_wait_s", was.p95_wait_s},
+          {"avg_tardiness_s", was.avg_tardiness_s},
+          {"late_pct", was.late_pct}};
+}
+
+nlohmann::ordered_json to_json(const std::vector<Assumption>& assumptions) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::object();
+  for (const Assumption& assumption : assumptions) json[assumption.what] = assumption.text;
+  return json;
 }
 
 std::vector<std::string> board_assumptions(const Fleet& fleet) {
@@ -53,7 +77,8 @@ std::string to_text(const RunSummary& summary) {
                    m.energy_j / 3.6e6, m.energy_wmin / 1e6, human_energy(m.energy_per_job_j)));
   if (summary.priced) {
     line("cost",
-         fmt::format("{:.4g} by the tariff{}", m.cost,
+         fmt::format("{:.4g}{} by the tariff{}", m.cost,
+                     summary.currency.empty() ? "" : " " + summary.currency,
                      summary.carbon ? fmt::format("; {:.4g} kg CO2", m.co2_kg) : std::string()));
   }
   line("tardiness",
@@ -73,15 +98,18 @@ std::string to_text(const RunSummary& summary) {
                      100 * summary.means->utilisation, 100 * summary.means->fragmentation,
                      summary.means->waiting, summary.means->power_w));
   }
+  if (summary.balance) {
+    for (const BalanceLine& part : balance_lines(*summary.balance)) line(part.what, part.text);
+  }
+  if (summary.as_it_was) line("as it was", as_it_was_text(*summary.as_it_was));
   if (summary.trace) {
     const TraceReport& trace = *summary.trace;
-    line("trace", fmt::format("{} rows read, {} kept{}", trace.rows_read, trace.rows_kept,
-                              trace.dropped.empty() ? "" : "; dropped " + trace.dropped_text()));
+    line("trace", trace.format);
     line("  real", join(trace.real, ", "));
     line("  synthesised", join(trace.synthesised, ", "));
     for (const std::string& note : trace.notes) line("  note", note);
   }
-  for (const std::string& assumed : summary.assumptions) line("assumed", assumed);
+  for (const std::string& assumed : summary.assumed) line("assumed", assumed);
   return text;
 }
 
@@ -111,6 +139,7 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
       {"preemptions", m.preemptions},
   };
   if (summary.priced) json["cost"] = m.cost;
+  if (!summary.currency.empty()) json["currency"] = summary.currency;
   if (summary.carbon) json["co2_kg"] = m.co2_kg;
   if (summary.means) {
     json["utilisation"] = summary.means->utilisation;
@@ -122,7 +151,10 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
     json["real"] = summary.trace->real;
     json["synthesised"] = summary.trace->synthesised;
   }
-  if (!summary.assumptions.empty()) json["assumed"] = summary.assumptions;
+  if (!summary.assumed.empty()) json["assumed"] = summary.assumed;
+  if (!summary.assumptions.empty()) json["assumptions"] = to_json(summary.assumptions);
+  if (summary.balance) add_balance(json, *summary.balance);
+  if (summary.as_it_was) json["as_it_was"] = to_json(*summary.as_it_was);
   json["wall_s"] = summary.wall_s;
   return json;
 }

@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "report/assumption.h"
 #include "sim/metrics.h"
+#include "study/as_it_was.h"
+#include "workload/losses.h"
 #include "workload/trace.h"
 
 namespace smartmig {
@@ -21,16 +24,27 @@ struct RunSummary {
   double energy_weight = 2e-7;
   std::size_t gpu_events = 0;
   Metrics metrics;
-  bool priced = false;                   // The metrics have a cost,
-  bool carbon = false;                   // and carbon.
-  std::optional<TimelineRecord> means;   // With records.
-  std::optional<TraceReport> trace;      // What of the jobs is real, and what a rule made.
-  std::vector<std::string> assumptions;  // What of the boards nobody measured.
-  double wall_s = 0;                     // JSON only: the text is the same every time.
+  bool priced = false;                  // The metrics have a cost,
+  bool carbon = false;                  // and carbon.
+  std::string currency;                 // Of the cost; "": the tariff does not say.
+  std::optional<TimelineRecord> means;  // With records.
+  std::optional<TraceReport> trace;     // What of the jobs is real, and what a rule made.
+  std::vector<std::string> assumed;     // What of the boards nobody measured.
+  std::vector<Assumption> assumptions;  // JSON only: all that the result rests on.
+  // Both for a file of jobs only.
+  std::optional<JobBalance> balance;
+  std::optional<AsItWas> as_it_was;
+  double wall_s = 0;  // JSON only: the text is the same every time.
 };
 
 std::string to_text(const RunSummary& summary);
 nlohmann::ordered_json to_json(const RunSummary& summary);
+
+// The baseline of a trace that has start times: "mean wait 3.1 min (median ...".
+std::string as_it_was_text(const AsItWas& was);
+nlohmann::ordered_json to_json(const AsItWas& was);
+// {"deadlines": "...", ...}
+nlohmann::ordered_json to_json(const std::vector<Assumption>& assumptions);
 
 // A time in the unit a reader would choose: "31.4 s", "2.5 h".
 std::string human_time(double seconds);

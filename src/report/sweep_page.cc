@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "report/estimate_text.h"
+#include "report/report_sections.h"
 #include "report/sweep_report.h"
 
 namespace smartmig {
@@ -155,7 +156,7 @@ PageTable points_table(const Sweep& sweep) {
   table.columns.push_back({"tardiness, min", true, "avg_tardiness_min"});
   table.columns.push_back({"late, %", true, "late_pct_with_unfit"});
   const Comparison& first = sweep.points.front().comparison;
-  if (first.priced) table.columns.push_back({"cost"});
+  if (first.priced) table.columns.push_back({cost_head(first.currency), true, "cost"});
   if (first.carbon) table.columns.push_back({"CO2, kg", true, "co2_kg"});
   for (const SweepPoint& point : sweep.points) {
     for (const PolicyResult& result : point.comparison.policies) {
@@ -188,25 +189,28 @@ PageTable points_table(const Sweep& sweep) {
 }  // namespace
 
 std::string sweep_page(const Sweep& sweep, const std::optional<SweepTarget>& target,
-                       const PageOrigin& origin) {
+                       const ReportContext& context) {
   std::vector<std::string> keys;
   for (const SweepAxis& axis : sweep.axes) keys.push_back(axis.key);
-  Page page("Policies over " + join(keys, " and "), "smartmig compare --sweep");
-  const std::vector<std::string> answers =
-      target ? answer_texts(sweep, *target) : std::vector<std::string>();
-  page.summary(answers.empty()
-                   ? fmt::format("{} policies at {} points.", sweep.policies(), sweep.points.size())
-                   : answers.front());
-  if (answers.size() > 1) {
-    page.section("Answer");
-    for (const std::string& sentence : answers) page.paragraph(sentence);
+  Page page("Policies over " + join(keys, " and "),
+            fmt::format("smartmig compare --sweep · {} · {} at the first point", context.workload,
+                        context.fleet));
+  const std::vector<std::string> decisions = decision_texts(sweep, target, "`");
+  page.summary(decisions.front());
+  if (target) {
+    page.section("Decision");
+    for (std::size_t i = 1; i < decisions.size(); ++i) page.paragraph(decisions[i]);
+    page.paragraph("Every policy:");
+    for (const std::string& sentence : answer_texts(sweep, *target)) page.paragraph(sentence);
   }
+  add_assumptions(page, context);
   add_pictures(page, sweep, target);
   page.section("Every point");
+  add_notes(page, context);
   if (const std::string unfit = unfit_text(sweep); !unfit.empty()) page.paragraph(unfit);
   page.add(points_table(sweep));
   page.data("result", to_json(sweep, target));
-  page.origin(origin);
+  page.origin(context.origin);
   return std::move(page).html();
 }
 

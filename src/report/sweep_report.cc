@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "base/units.h"
 #include "report/comparison.h"
 #include "report/estimate_text.h"
 #include "report/table.h"
@@ -81,7 +82,7 @@ std::string points_text(const Sweep& sweep) {
   columns.push_back({"policy", Table::Align::kLeft});
   for (const char* head : {"ET", "kWh", "tardiness, min", "late, %"}) columns.push_back({head});
   const Comparison& first = sweep.points.front().comparison;
-  if (first.priced) columns.push_back({"cost"});
+  if (first.priced) columns.push_back({cost_head(first.currency)});
   if (first.carbon) columns.push_back({"CO2, kg"});
   columns.push_back({"", Table::Align::kLeft});
   Table table(columns);
@@ -105,12 +106,16 @@ std::string points_text(const Sweep& sweep) {
   return table.text();
 }
 
-// "26.9 kWh a day, cost 3.2, 1.1 kg CO2"
+// "26.9 kWh a day, 3.2 EUR, 1.1 kg CO2"
 std::string price_text(const SweepPoint& point, const PolicyResult& result) {
   const bool days = point.comparison.days > 1;
   std::string text = fmt::format("{:.4g} kWh{}", result[&Metrics::energy_j].mean / 3.6e6,
                                  days ? " a day" : " in all");
-  if (point.comparison.priced) text += fmt::format(", cost {:.4g}", result[&Metrics::cost].mean);
+  if (point.comparison.priced) {
+    const std::string& currency = point.comparison.currency;
+    const std::string cost = fmt::format("{:.4g}", result[&Metrics::cost].mean);
+    text += currency.empty() ? ", cost " + cost : fmt::format(", {} {}", cost, currency);
+  }
   if (point.comparison.carbon)
     text += fmt::format(", {:.4g} kg CO2", result[&Metrics::co2_kg].mean);
   return text;
@@ -119,6 +124,94 @@ std::string price_text(const SweepPoint& point, const PolicyResult& result) {
 std::string again_text(std::size_t missed) {
   if (missed == 0) return "";
   return fmt::format("; {} larger {} it again", missed, missed == 1 ? "size misses" : "sizes miss");
+}
+
+// A value of a quantity, as a reader says it: "4.2 % late jobs".
+std::string quantity_text(std::size_t quantity, double value) {
+  const auto of = kQuantities[quantity].of;
+  struct Words {
+    double Metrics::*of;
+    double scale;
+    const char* text;
+  };
+  static constexpr Words kWords[] = {
+      {&Metrics::et, 1, "ET {:.4g}"},
+      {&Metrics::energy_j, 1 / kJoulesPerKwh, "{:.4g} kWh"},
+      {&Metrics::energy_wmin, 1e-6, "{:.4g} M W*min"},
+      {&Metrics::avg_tardiness_s, 1. / 60, "{:.4g} min mean tardiness"},
+      {&Metrics::late_pct, 1, "{:.4g} % late jobs"},
+      {&Metrics::energy_per_job_j, 1e-3, "{:.4g} kJ a job"},
+      {&Metrics::median_tardiness_s, 1. / 60, "{:.4g} min median tardiness"},
+      {&Metrics::p95_tardiness_s, 1. / 60, "{:.4g} min tardiness at the 95th percentile"},
+      {&Metrics::p99_tardiness_s, 1. / 60, "{:.4g} min tardiness at the 99th percentile"},
+      {&Metrics::cost, 1, "cost {:.4g}"},
+      {&Metrics::co2_kg, 1, "{:.4g} kg CO2"}};
+  const auto words = std::ranges::find(kWords, of, &Words::of);
+  SM_CHECK(words != std::end(kWords));
+  return fmt::format(fmt::runtime(words->text), value * words->scale);
+}
+
+// Why a policy misses a target about late jobs.
+std::string late_parts_text(const SweepPoint& point, std::size_t policy) {
+  const LateParts parts = late_parts(point, policy);
+  return fmt::format(
+      " Of its late jobs, in percent of all jobs: {:.2f} fit no slice or ask for several GPUs, "
+      "{:.2f} have a deadline shorter than any run, {:.2f} waited or ran on too slow a slice.",
+      parts.unfit_pct, parts.short_deadline_pct, parts.waiting_pct);
+}
+
+// What one policy needs along a line, behind its name.
+enum class Detail { kShort, kWhyMissed };
+std::string need_text(const Sweep& sweep, const SweepLine& line, std::size_t policy,
+                      const SweepTarget& target, Detail detail) {
+  const std::size_t gpus = *sweep.axis("gpus");
+  const SweepAnswer found = answer(sweep, line, policy, target);
+  const SweepPoint& point = sweep.points[found.point];
+  const std::string size = value_text("gpus", point.values[gpus]);
+  const std::string mean = quantity_text(target.quantity, point.mean(policy, target.quantity));
+  const std::string price = price_text(point, point.comparison.policies[policy]);
+  if (found.met) {
+    return fmt::format("{} for at most {}: {}, at {}{}.", size,
+                       quantity_text(target.quantity, target.at_most), mean, price,
+                       again_text(found.missed_after));
+  }
+  std::string text = fmt::format("no size tried has at most {}; the closest is {}: {}, at {}.",
+                                 quantity_text(target.quantity, target.at_most), size, mean, price);
+  const auto of = kQuantities[target.quantity].of;
+  const bool about_lateness = of == &Metrics::avg_tardiness_s || of == &Metrics::late_pct;
+  if (detail == Detail::kWhyMissed && about_lateness) text += late_parts_text(point, policy);
+  return text;
+}
+
+// "rate 20: " where there is more than one line.
+std::string setting_text(const Sweep& sweep, std::size_t axis, const SweepLine& line) {
+  std::vector<std::string> values;
+  for (std::size_t a = 0; a < sweep.axes.size(); ++a) {
+    if (a != axis)
+      values.push_back(value_text(sweep.axes[a].key, sweep.points[line.front()].values[a]));
+  }
+  return values.empty() ? "" : join(values, ", ") + ": ";
+}
+
+// How often each policy has the lowest ET.
+std::string best_by_et_text(const Sweep& sweep, std::string_view quote) {
+  if (sweep.policies() == 1) {
+    return fmt::format("{0}{1}{0} at {2} points.", quote,
+                       sweep.points.front().comparison.policies.front().policy,
+                       sweep.points.size());
+  }
+  std::vector<std::size_t> wins(sweep.policies());
+  for (const SweepPoint& point : sweep.points) ++wins[point.comparison.ranking.best()];
+  const auto best = static_cast<std::size_t>(std::ranges::max_element(wins) - wins.begin());
+  return fmt::format("Of {} policies, {}{}{} has the lowest ET at {} of {} points.",
+                     sweep.policies(), quote, sweep.points.front().comparison.policies[best].policy,
+                     quote, wins[best], sweep.points.size());
+}
+
+Json late_parts_json(const LateParts& parts) {
+  return {{"unfit_pct", parts.unfit_pct},
+          {"short_deadline_pct", parts.short_deadline_pct},
+          {"waiting_pct", parts.waiting_pct}};
 }
 
 Json value_json(const std::string& value) {
@@ -170,20 +263,31 @@ std::string unfit_text(const Sweep& sweep) {
 std::vector<std::string> answer_texts(const Sweep& sweep, const SweepTarget& target) {
   std::vector<std::string> texts;
   const std::size_t gpus = *sweep.axis("gpus");
-  const std::string_view key = kQuantities[target.quantity].key;
   for_each_line(sweep, gpus, [&](const SweepLine& line, std::size_t policy) {
-    const SweepAnswer best = answer(sweep, line, policy, target);
-    const SweepPoint& point = sweep.points[best.point];
-    const std::string size = value_text("gpus", point.values[gpus]);
-    const double mean = point.mean(policy, target.quantity);
-    const std::string price = price_text(point, point.comparison.policies[policy]);
-    const std::string name = line_name(sweep, gpus, line, policy);
-    texts.push_back(
-        best.met ? fmt::format("{}: {} for {} of at most {:g}: {:.4g}, at {}{}.", name, size, key,
-                               target.at_most, mean, price, again_text(best.missed_after))
-                 : fmt::format("{}: no size reaches {} of {:g}; the best is {}: {:.4g}, at {}.",
-                               name, key, target.at_most, size, mean, price));
+    texts.push_back(fmt::format("{}: {}", line_name(sweep, gpus, line, policy),
+                                need_text(sweep, line, policy, target, Detail::kWhyMissed)));
   });
+  return texts;
+}
+
+std::vector<std::string> decision_texts(const Sweep& sweep,
+                                        const std::optional<SweepTarget>& target,
+                                        std::string_view quote) {
+  if (!target) return {best_by_et_text(sweep, quote)};
+  std::vector<std::string> texts;
+  const std::size_t gpus = *sweep.axis("gpus");
+  for (const SweepLine& line : lines_along(sweep, gpus)) {
+    const std::vector<std::size_t> order = rank_answers(sweep, line, *target);
+    const auto sentence = [&](const char* lead, std::size_t policy, Detail detail) {
+      const std::string& name = sweep.points.front().comparison.policies[policy].policy;
+      return fmt::format("{} {}{}{}: {}", lead, quote, name, quote,
+                         need_text(sweep, line, policy, *target, detail));
+    };
+    std::string text =
+        setting_text(sweep, gpus, line) + sentence("Best is", order[0], Detail::kWhyMissed);
+    if (order.size() > 1) text += sentence(" Next is", order[1], Detail::kShort);
+    texts.push_back(std::move(text));
+  }
   return texts;
 }
 
@@ -223,6 +327,7 @@ nlohmann::ordered_json to_json(const Sweep& sweep, const std::optional<SweepTarg
       object.update(policies[policy]);
       object["unfit_jobs"] = point.unfit;
       object["late_pct_with_unfit"] = point.mean(policy, late);
+      object["late_by"] = late_parts_json(late_parts(point, policy));
       object["knee"] = marked.contains({p, policy});
       if (target) {
         object["meets_target"] = point.mean(policy, target->quantity) <= target->at_most;

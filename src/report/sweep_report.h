@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/output_folder.h"
@@ -16,6 +17,11 @@ namespace smartmig {
 std::string to_text(const Sweep& sweep, const std::optional<SweepTarget>& target);
 // The answers alone, one sentence each.
 std::vector<std::string> answer_texts(const Sweep& sweep, const SweepTarget& target);
+// The decision: which policy is best, and what it needs; a paragraph for each combination of the
+// other values. Names stand between `quote`s. Without a target: by ET.
+std::vector<std::string> decision_texts(const Sweep& sweep,
+                                        const std::optional<SweepTarget>& target,
+                                        std::string_view quote = "");
 // How many jobs fit no slice and what becomes of them, a line; "" where all fit.
 std::string unfit_text(const Sweep& sweep);
 // A list with an object for each point and policy.

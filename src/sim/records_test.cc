@@ -23,7 +23,7 @@ Job recorded_job(double submit_s, double time_s, double deadline_s = 1e6) {
 struct Recorded {
   Recorded(std::string_view spec, std::vector<Job> jobs, const Costs& costs = Costs::free(),
            Preemption preemption = Preemption::kOff, std::vector<GpuEvent> events = {})
-      : table{std::move(jobs), {}, {}, {}, 1},
+      : table{std::move(jobs), {}, {}, {}, {}, 1},
         engine(fleet, table, *make_policy(spec, fleet), options(costs, preemption, events)) {
     const auto done = engine.run();
     EXPECT_TRUE(done) << done.error().message;

@@ -53,7 +53,32 @@ void estimate_all(Comparison& comparison, std::uint64_t seed) {
   }
 }
 
+void rank(Comparison& comparison, std::uint64_t seed) {
+  std::vector<std::size_t>& order = comparison.ranking.order;
+  order.resize(comparison.policies.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t policy) {
+    return comparison.policies[policy][&Metrics::et].mean;
+  });
+  if (order.size() < 2) return;
+  std::vector<double> best;
+  std::vector<double> next;
+  for (std::size_t day = 0; day < comparison.days; ++day) {
+    best.push_back(comparison.policies[order[0]].days[day].et);
+    next.push_back(comparison.policies[order[1]].days[day].et);
+  }
+  comparison.ranking.best_vs_next = estimate_change(best, next, seed);
+}
+
 }  // namespace
+
+std::size_t Ranking::place(std::size_t policy) const {
+  return static_cast<std::size_t>(std::ranges::find(order, policy) - order.begin()) + 1;
+}
+
+bool is_within_interval(const Change& change) {
+  return change.low95 && *change.low95 <= 0 && *change.high95 >= 0;
+}
 
 const Estimate& PolicyResult::operator[](double Metrics::*of) const {
   std::size_t q = 0;
@@ -91,6 +116,7 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> 
   comparison.days = days;
   comparison.priced = settings.tariff.has_value();
   comparison.carbon = comparison.priced && settings.tariff->g_co2_per_kwh;
+  if (comparison.priced) comparison.currency = settings.tariff->currency;
   for (const Policy& policy : policies)
     comparison.policies.push_back(
         {policy.name, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}, {}});
@@ -127,6 +153,7 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> 
     if (error) return tl::unexpected<Error>(*error);
   }
   estimate_all(comparison, settings.engine.seed);
+  rank(comparison, settings.engine.seed);
   return comparison;
 }
 

@@ -3,15 +3,18 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/progress.h"
+#include "study/as_it_was.h"
 #include "study/bootstrap.h"
 #include "study/bound_days.h"
 #include "study/run_day.h"
+#include "workload/losses.h"
 
 namespace smartmig {
 
@@ -51,13 +54,27 @@ struct PolicyResult {
   TurnCounts turns() const;  // Over all days.
 };
 
+// The policies by mean ET, best first; of equal ones the first asked for.
+struct Ranking {
+  std::vector<std::size_t> order;  // Indices into Comparison::policies.
+  Change best_vs_next;             // Of ET, paired; nothing where there is only one policy.
+
+  std::size_t best() const { return order.front(); }
+  std::size_t place(std::size_t policy) const;  // 1 for the best.
+};
+
 struct Comparison {
   std::vector<PolicyResult> policies;  // In the order asked for.
   std::size_t days = 0;
+  Ranking ranking;
+  // Both for a file of jobs only.
+  std::optional<JobBalance> balance;
+  std::optional<AsItWas> as_it_was;
   std::vector<DayBound> bounds;         // By day; empty unless added.
   std::vector<double> energy_bounds_j;  // The published one by day; empty unless added.
   bool priced = false;                  // There is a tariff,
   bool carbon = false;                  // with grams of CO2.
+  std::string currency;                 // The tariff's; "": it does not say.
 
   // Those that there is something to say of.
   std::span<const Quantity> quantities() const {
@@ -78,6 +95,9 @@ using CompareWatch = std::function<void(std::size_t policy, std::size_t day, con
 Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> policies,
                            std::size_t days, const DaySource& source, int threads,
                            Progress* progress = nullptr, const CompareWatch& watch = {});
+
+// Whether 0 lies in the interval of a change: then it may be chance.
+bool is_within_interval(const Change& change);
 
 // The day whose ET is the median (the lower of two) under this policy; of equal ones the first.
 std::size_t median_day(const PolicyResult& result);

@@ -201,5 +201,37 @@ TEST(Compare, TheMedianDayIsTheLowerOfTwoAndTheFirstOfEquals) {
   EXPECT_EQ(median_day(result), 0u);
 }
 
+TEST(Compare, RanksThePoliciesAndSaysTheMarginOfTheBest) {
+  const Fleet fleet = *Fleet::parse("1xA100-40GB");
+  RunSettings settings;
+  settings.fleet = &fleet;
+  const auto day = [](std::size_t number) -> Result<DayTable> {
+    GeneratorOptions options;
+    options.rate = 3;
+    options.day = number;
+    return std::make_shared<const JobTable>(generate(options));
+  };
+  const std::vector<std::string> specs = {"none/edf", "count/cedf", "none/edf"};
+  const auto comparison = compare(settings, *make_policies(settings, specs), 3, day, 1);
+  ASSERT_TRUE(comparison);
+  const Ranking& ranking = comparison->ranking;
+  ASSERT_EQ(ranking.order.size(), 3u);
+  const auto et = [&](std::size_t place) {
+    return comparison->policies[ranking.order[place]][&Metrics::et].mean;
+  };
+  EXPECT_LE(et(0), et(1));
+  EXPECT_LE(et(1), et(2));
+  // The two that are the same stand in the order asked for.
+  EXPECT_LT(ranking.place(0), ranking.place(2));
+  EXPECT_NEAR(*ranking.best_vs_next.mean, 100 * (et(0) / et(1) - 1), 1e-9);
+  EXPECT_TRUE(ranking.best_vs_next.low95);
+}
+
+TEST(Compare, AMarginWhoseIntervalHoldsZeroMayBeChance) {
+  EXPECT_TRUE(is_within_interval({-1., -3., 1.}));
+  EXPECT_FALSE(is_within_interval({-2., -3., -1.}));
+  EXPECT_FALSE(is_within_interval({-2., std::nullopt, std::nullopt}));
+}
+
 }  // namespace
 }  // namespace smartmig

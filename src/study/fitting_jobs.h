@@ -1,11 +1,22 @@
+// Which jobs of a file a fleet can run at all.
 #pragma once
 
+#include <span>
+
 #include "fleet/fleet.h"
+#include "workload/losses.h"
 
 namespace smartmig {
 
 // The jobs that some slice of the fleet could run, with their ids; their number less says how many
 // there are not. Nominal length stays the table's.
 JobTable fitting_jobs(const JobTable& table, const Fleet& fleet);
+
+// The other jobs, by what they lack. `sources` has an entry for each job of the table.
+Losses unfit_jobs(const JobTable& table, std::span<const JobSource> sources, const Fleet& fleet);
+
+// Jobs that are late on the fastest slice of the fleet even if they start when they come. All of
+// them must fit one.
+std::size_t count_late_at_once(const JobTable& table, const Fleet& fleet);
 
 }  // namespace smartmig

@@ -22,5 +22,37 @@ TEST(FittingJobs, LeavesOutWhatNoSliceOfTheFleetCanRun) {
   EXPECT_EQ(fitting_jobs(table, *Fleet::parse("1xA100-40GB+1xH200-141GB")).jobs.size(), 3u);
 }
 
+TEST(FittingJobs, SaysWhatTheOthersLack) {
+  JobTable table;
+  for (const std::int32_t memory_mib : {0, 100'000, 30'000}) {
+    Job job;
+    job.time_us.fill(1);
+    job.memory_mib = memory_mib;
+    table.jobs.push_back(job);
+  }
+  Job none;
+  none.time_us.fill(0);
+  table.jobs.push_back(none);
+  const std::vector<JobSource> sources = {{1, true}, {2, true}, {4, true}, {8, false}};
+  const Losses unfit = unfit_jobs(table, sources, *Fleet::parse("1xA100-40GB"));
+  EXPECT_EQ(unfit.of(LossReason::kNoMemory).jobs, 1u);
+  EXPECT_DOUBLE_EQ(unfit.of(LossReason::kNoMemory).gpu_hours, 2);
+  EXPECT_EQ(unfit.of(LossReason::kNoSize).jobs, 1u);
+  EXPECT_EQ(unfit.of(LossReason::kNoSize).rows, 0u);
+  EXPECT_DOUBLE_EQ(unfit.total().gpu_hours, 10);
+}
+
+TEST(FittingJobs, CountsDeadlinesThatAreShorterThanAnyRun) {
+  JobTable table;
+  for (const TimeUs slack : {9, 10, 11}) {
+    Job job;
+    job.submit_us = 100;
+    job.deadline_us = 100 + slack;
+    job.time_us = {70, 35, 24, 18, 10};
+    table.jobs.push_back(job);
+  }
+  EXPECT_EQ(count_late_at_once(table, *Fleet::parse("1xA100-40GB")), 1u);
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -14,6 +14,7 @@ std::vector<JobTable> split_days(const JobTable& table) {
     days.back().jobs.push_back(table.jobs[job]);
     // A job without a name is called by its place in the whole table, in every piece.
     days.back().ids.push_back(table.id(job));
+    if (!table.ran_at.empty()) days.back().ran_at.push_back(table.ran_at[job]);
   }
   return days;
 }

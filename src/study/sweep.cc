@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 #include "base/text.h"
 #include "study/knee.h"
@@ -78,6 +79,16 @@ double SweepPoint::late_pct(double of_those_that_ran) const {
   return of_those_that_ran * (1 - share) + 100 * share;
 }
 
+LateParts late_parts(const SweepPoint& point, std::size_t policy) {
+  const auto all = static_cast<double>(point.jobs + point.unfit);
+  LateParts parts;
+  parts.unfit_pct = 100 * static_cast<double>(point.unfit) / all;
+  parts.short_deadline_pct = 100 * static_cast<double>(point.late_at_once) / all;
+  const double late = point.late_pct(point.comparison.policies[policy][&Metrics::late_pct].mean);
+  parts.waiting_pct = std::max(0.0, late - parts.unfit_pct - parts.short_deadline_pct);
+  return parts;
+}
+
 std::optional<std::size_t> Sweep::axis(std::string_view key) const {
   const auto at = std::ranges::find(axes, key, &SweepAxis::key);
   if (at == axes.end()) return std::nullopt;
@@ -133,6 +144,26 @@ SweepAnswer answer(const Sweep& sweep, const SweepLine& line, std::size_t policy
   if (first == line.end()) return {*std::ranges::min_element(line, {}, mean), false, 0};
   const auto missed = std::count_if(first, line.end(), std::not_fn(meets));
   return {*first, true, static_cast<std::size_t>(missed)};
+}
+
+std::vector<std::size_t> rank_answers(const Sweep& sweep, const SweepLine& line,
+                                      const SweepTarget& target) {
+  const std::size_t gpus = *sweep.axis("gpus");
+  // Less is better, from the first element on.
+  std::vector<std::tuple<bool, double, double, std::size_t>> keys;
+  for (std::size_t policy = 0; policy < sweep.policies(); ++policy) {
+    const SweepAnswer found = answer(sweep, line, policy, target);
+    const SweepPoint& point = sweep.points[found.point];
+    const PolicyResult& result = point.comparison.policies[policy];
+    const double price = result[point.comparison.priced ? &Metrics::cost : &Metrics::energy_j].mean;
+    const double size = *parse_number(point.values[gpus]);
+    const double mean = point.mean(policy, target.quantity);
+    keys.emplace_back(!found.met, found.met ? size : mean, found.met ? price : size, policy);
+  }
+  std::ranges::sort(keys);
+  std::vector<std::size_t> order;
+  for (const auto& key : keys) order.push_back(std::get<3>(key));
+  return order;
 }
 
 }  // namespace smartmig

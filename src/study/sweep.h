@@ -32,11 +32,21 @@ struct SweepPoint {
   Comparison comparison;
   std::size_t jobs = 0;   // That ran, over all days.
   std::size_t unfit = 0;  // That fit no slice of the fleet, or ask for several GPUs: not run.
+  std::size_t late_at_once = 0;  // Of `jobs`: late even alone on the fastest slice.
 
   // The mean of a quantity; of late jobs with those that fit no slice among them.
   double mean(std::size_t policy, std::size_t quantity) const;
   double late_pct(double of_those_that_ran) const;
 };
+
+// What makes the late jobs of a policy at a point, in percent of all jobs; the sum is
+// late_pct().
+struct LateParts {
+  double unfit_pct = 0;           // They fit no slice, or ask for several GPUs.
+  double short_deadline_pct = 0;  // Their deadline is shorter than any run on this fleet.
+  double waiting_pct = 0;         // They waited, or ran on a slice that was too slow.
+};
+LateParts late_parts(const SweepPoint& point, std::size_t policy);
 
 // Every combination of values, the last axis running fastest. All points have the same policies.
 struct Sweep {
@@ -65,5 +75,11 @@ struct SweepAnswer {
 };
 SweepAnswer answer(const Sweep& sweep, const SweepLine& line, std::size_t policy,
                    const SweepTarget& target);
+
+// The policies of a line along the GPUs by their answers, best first: those that meet the target
+// before the others, by fewest GPUs and then by least cost (energy where there is no tariff); the
+// others by how close they come.
+std::vector<std::size_t> rank_answers(const Sweep& sweep, const SweepLine& line,
+                                      const SweepTarget& target);
 
 }  // namespace smartmig

@@ -1,5 +1,6 @@
 #include "study/tariff.h"
 
+#include <algorithm>
 #include <bitset>
 
 #include "base/csv.h"
@@ -25,6 +26,19 @@ Result<std::size_t> read_hour(const CsvReader& csv, std::size_t column, std::bit
   return index;
 }
 
+// A word such as EUR, the same in every row.
+Result<void> read_currency(const CsvReader& csv, std::size_t column, std::string& currency) {
+  const std::string_view word = csv.field(column);
+  const bool letters = std::ranges::all_of(
+      word, [](char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); });
+  if (word.empty() || word.size() > 8 || !letters)
+    return tl::unexpected<Error>(csv.bad_field(column, "1 to 8 letters, such as EUR"));
+  if (!currency.empty() && currency != word)
+    return tl::unexpected<Error>(csv.bad_field(column, currency + ", as in the rows before"));
+  currency = word;
+  return {};
+}
+
 }  // namespace
 
 Result<Tariff> parse_tariff(std::string_view text, const std::string& name) {
@@ -35,6 +49,7 @@ Result<Tariff> parse_tariff(std::string_view text, const std::string& name) {
   const auto price_column = csv->require("price_per_kwh");
   if (!price_column) return pass_on(price_column);
   const auto grams_column = csv->find("g_co2_per_kwh");
+  const auto currency_column = csv->find("currency");
   Tariff tariff;
   if (grams_column) tariff.g_co2_per_kwh.emplace();
   std::bitset<24> seen;
@@ -44,6 +59,10 @@ Result<Tariff> parse_tariff(std::string_view text, const std::string& name) {
     const auto price = csv->number(*price_column, -kMostPrice, kMostPrice);
     if (!price) return pass_on(price);
     tariff.price_per_kwh[*hour] = *price;
+    if (currency_column) {
+      const auto currency = read_currency(*csv, *currency_column, tariff.currency);
+      if (!currency) return pass_on(currency);
+    }
     if (!grams_column) continue;
     const auto grams = csv->number(*grams_column, 0, kMostGrams);
     if (!grams) return pass_on(grams);
@@ -58,7 +77,7 @@ Result<Tariff> parse_tariff(std::string_view text, const std::string& name) {
 }
 
 Result<Tariff> read_tariff(const std::string& path) {
-  const auto text = read_file(path);
+  const auto text = read_file(path, kDocumentLimits);
   if (!text) return pass_on(text);
   return parse_tariff(*text, path);
 }

@@ -1,5 +1,6 @@
 // What a kilowatt-hour costs, and emits, by hour of day: a CSV file
-// `hour,price_per_kwh[,g_co2_per_kwh]` with a row for each hour (docs/formats/tariff.md).
+// `hour,price_per_kwh[,g_co2_per_kwh][,currency]` with a row for each hour
+// (docs/formats/tariff.md).
 #pragma once
 
 #include <optional>
@@ -15,6 +16,7 @@ namespace smartmig {
 struct Tariff {
   ByHour price_per_kwh{};  // In whatever money the file is in; may be below 0.
   std::optional<ByHour> g_co2_per_kwh;
+  std::string currency;  // "EUR"; "" where the file does not say.
 };
 
 // Every error names file, line and column.

@@ -60,5 +60,20 @@ TEST(Tariff, RefusesWhatItDoesNotUnderstandAndSaysWhere) {
             "t.csv:2: g_co2_per_kwh: found '-1', expected a number from 0 to 1000000");
 }
 
+TEST(Tariff, MayNameItsCurrency) {
+  const auto with = [](const std::string& first, const std::string& rest) {
+    std::string text = "hour,price_per_kwh,currency\n";
+    for (int hour = 0; hour < 24; ++hour)
+      text += fmt::format("{},1,{}\n", hour, hour == 0 ? first : rest);
+    return text;
+  };
+  EXPECT_EQ(parse_tariff(with("EUR", "EUR"), "t.csv")->currency, "EUR");
+  EXPECT_EQ(parse_tariff(good(true), "t.csv")->currency, "");
+  EXPECT_EQ(tariff_error_of(with("EUR", "USD")),
+            "t.csv:3: currency: found 'USD', expected EUR, as in the rows before");
+  EXPECT_EQ(tariff_error_of(with("<b>", "EUR")),
+            "t.csv:2: currency: found '<b>', expected 1 to 8 letters, such as EUR");
+}
+
 }  // namespace
 }  // namespace smartmig

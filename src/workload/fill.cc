@@ -9,6 +9,7 @@
 #include "workload/catalogue.h"
 #include "workload/job_table.h"
 #include "workload/profile_pool.h"
+#include "workload/select.h"
 
 namespace smartmig {
 namespace {
@@ -49,11 +50,32 @@ int scale_times(const std::array<double, kSizeCount>& speed, TimeUs duration_us,
   return static_cast<int>(at);
 }
 
+constexpr double kMost = kMaxSeconds * 1e6;
+
+// What the source believed of the observed time, as a time on the largest size.
+TimeUs scale_estimate(const TraceJob& raw, const Job& job) {
+  const double times = static_cast<double>(raw.estimate_us) / static_cast<double>(raw.duration_us);
+  const double estimate_us = times * static_cast<double>(time_on_largest(job));
+  return std::max<TimeUs>(1, std::llround(std::min(estimate_us, kMost)));
+}
+
 // Could the job stand in a job table, with any deadline the rule can draw?
 bool is_in_range(const Job& job, const DeadlineRule& rule) {
-  constexpr double kMost = kMaxSeconds * 1e6;
   const auto longest = static_cast<double>(*std::ranges::max_element(job.time_us));
   return longest <= kMost && static_cast<double>(job.submit_us) + rule.high * longest <= kMost;
+}
+
+// Before any is made: a file of a few kilobytes can ask for more jobs than memory holds.
+Result<void> check_split(const Trace& trace, const FillOptions& options, const std::string& name) {
+  if (options.multi_gpu != MultiGpu::kSplit) return {};
+  std::size_t jobs = 0;
+  for (const TraceJob& job : trace.jobs)
+    jobs += job.gpu_count > 1 ? static_cast<std::size_t>(job.gpu_count) : 0;
+  if (jobs <= options.max_split_jobs) return {};
+  return fail(
+      "{}: --multi-gpu split makes {} jobs of its {} rows, expected at most {}; --multi-gpu drop "
+      "or one makes at most one of each row",
+      name, jobs, trace.report.rows_read, options.max_split_jobs);
 }
 
 class Filler {
@@ -61,16 +83,30 @@ class Filler {
   Filler(const Trace& trace, const FillOptions& options, ProfilePool pool)
       : options_(options), pool_(std::move(pool)), streams_(options.seed) {
     filled_.report = trace.report;
+    const auto any = [&](std::string TraceJob::*field) {
+      return std::ranges::any_of(trace.jobs,
+                                 [&](const TraceJob& j) { return !(j.*field).empty(); });
+    };
+    for (const auto& [name, field] : kSelectorColumns) {
+      if (!any(field)) continue;
+      filled_.table.extra_header += fmt::format("{}{}", extra_.empty() ? "" : ",", name);
+      extra_.push_back(field);
+    }
+    ran_ = std::ranges::any_of(trace.jobs, [](const TraceJob& j) { return j.start_us >= 0; });
     if (options.multi_gpu != MultiGpu::kSplit) return;
     for (const TraceJob& job : trace.jobs) ids_.insert(job.id);
   }
 
   void add(const TraceJob& raw) {
     if (raw.gpu_count == 1 || options_.multi_gpu == MultiGpu::kOne) {
-      add_one(raw, std::min(1.0, raw.gpu_fraction * raw.gpu_count), raw.id);
-      merged_ += raw.gpu_count > 1;
+      const double fraction = std::min(1.0, raw.gpu_fraction * raw.gpu_count);
+      add_one(raw, fraction, raw.id);
+      if (raw.gpu_count == 1) return;
+      filled_.report.dropped.add(LossReason::kFurtherGpus,
+                                 {0, 0, raw.gpu_hours() - to_s(raw.duration_us) / 3600 * fraction});
+      ++merged_;
     } else if (options_.multi_gpu == MultiGpu::kDrop) {
-      filled_.report.drop(kSeveralGpus);
+      filled_.report.drop(LossReason::kSeveralGpus, raw);
     } else {
       for (int i = 0; i < raw.gpu_count; ++i) {
         add_one(raw, raw.gpu_fraction, part_id(raw.id, i));
@@ -80,13 +116,15 @@ class Filler {
   }
 
   Result<FilledTrace> finish(const std::string& name) {
+    TraceReport& report = filled_.report;
     if (filled_.table.jobs.empty()) {
-      return fail("{}: has no job left among {} rows; dropped: {}", name, filled_.report.rows_read,
-                  filled_.report.dropped_text());
+      return fail("{}: has no job left among {} rows; dropped: {}", name, report.rows_read,
+                  report.dropped.text());
     }
     finish_job_table(filled_.table);
-    TraceReport& report = filled_.report;
-    report.rows_kept = rows_kept_;
+    report.kept = kept_;
+    const std::size_t jobs = filled_.table.jobs.size();
+    filled_.counts = {jobs, own_deadlines_, estimated_, jobs - unknown_kinds_};
     tell();
     return std::move(filled_);
   }
@@ -111,19 +149,50 @@ class Filler {
     if (options_.memory == MemoryRule::kProfile && job.profile != kNoProfile) {
       job.memory_mib = Catalogue::shipped().profiles()[job.profile].memory_mib;
     }
+    const double gpu_hours = to_s(raw.duration_us) / 3600 * fraction;
+    const bool first_of_row = last_row_ != &raw;
+    last_row_ = &raw;
     if (!is_in_range(job, options_.deadlines)) {
       streams_.deadline.uniform();
-      filled_.report.drop("a time over 1e10 s");
+      filled_.report.dropped.add(LossReason::kTooLong, {first_of_row ? 1u : 0u, 1, gpu_hours});
       return;
     }
-    job.deadline_us = draw_deadline(options_.deadlines, job, streams_.deadline);
+    set_deadline(raw, job);
+    if (raw.estimate_us > 0 && options_.own_estimates) {
+      job.estimate_us = scale_estimate(raw, job);
+      ++estimated_;
+    }
     unknown_kinds_ += !known;
     moved_ += scaled_on != seen_on;
     with_memory_ += job.memory_mib > 0;
-    filled_.table.jobs.push_back(job);
-    filled_.table.ids.push_back(id);
-    if (last_row_ != &raw) ++rows_kept_;
-    last_row_ = &raw;
+    kept_ += {first_of_row ? 1u : 0u, 1, gpu_hours};
+    keep(raw, job, id);
+    filled_.sources.push_back({gpu_hours, first_of_row});
+  }
+
+  // A draw for every job, so that a deadline of its own leaves those of the others as they were.
+  void set_deadline(const TraceJob& raw, Job& job) {
+    job.deadline_us = draw_deadline(options_.deadlines, job, streams_.deadline);
+    if (raw.deadline_us < 0 || !options_.own_deadlines) return;
+    job.deadline_us = raw.deadline_us;
+    ++own_deadlines_;
+  }
+
+  void keep(const TraceJob& raw, const Job& job, std::string_view id) {
+    JobTable& table = filled_.table;
+    table.jobs.push_back(job);
+    table.ids.push_back(id);
+    if (ran_) {
+      const bool known = raw.start_us >= 0;
+      table.ran_at.push_back({raw.start_us, known ? raw.start_us + raw.duration_us : -1});
+    }
+    if (extra_.empty()) return;
+    std::string fields;
+    for (const auto field : extra_) {
+      if (field != extra_.front()) fields.push_back(',');
+      append_csv_field(fields, raw.*field);
+    }
+    table.extra.push_back(fields);
   }
 
   // "7/0", "7/1", ...: a name no other job has.
@@ -138,8 +207,16 @@ class Filler {
     auto& made = report.synthesised;
     made.push_back(fmt::format("all draws: seed {}", options_.seed));
     const auto& rule = options_.deadlines;
-    made.push_back(
-        fmt::format("deadlines: submit + U({}, {}) x time on {}g", rule.low, rule.high, rule.size));
+    const std::size_t jobs = filled_.table.jobs.size();
+    if (own_deadlines_) report.real.push_back(fmt::format("deadlines of {} jobs", own_deadlines_));
+    if (own_deadlines_ < jobs) {
+      made.push_back(fmt::format("deadlines: submit + U({}, {}) x time on {}g", rule.low, rule.high,
+                                 rule.size));
+    }
+    if (estimated_) {
+      report.real.push_back(fmt::format("estimates of {} jobs, which policies see", estimated_));
+    }
+    if (ran_) report.real.emplace_back("start times");
     made.push_back(
         pool_.is_linear()
             ? "speeds: linear in the compute slices, through the observed time"
@@ -174,7 +251,10 @@ class Filler {
   FilledTrace filled_;
   std::unordered_set<std::string> ids_;  // Only where jobs are split.
   const TraceJob* last_row_ = nullptr;
-  std::size_t rows_kept_ = 0;
+  std::vector<std::string TraceJob::*> extra_;  // What the table's extra columns are.
+  bool ran_ = false;
+  Amount kept_;
+  std::size_t own_deadlines_ = 0, estimated_ = 0;
   std::size_t unknown_kinds_ = 0, moved_ = 0, with_memory_ = 0, merged_ = 0, split_ = 0;
 };
 
@@ -197,6 +277,7 @@ int size_of_request(double gpu_fraction) {
 }
 
 Result<FilledTrace> fill(const Trace& trace, const FillOptions& options, const std::string& name) {
+  if (const auto few = check_split(trace, options, name); !few) return pass_on(few);
   auto pool = ProfilePool::parse(options.profiles);
   if (!pool) return pass_on(pool);
   Filler filler(trace, options, std::move(*pool));

@@ -133,14 +133,14 @@ TEST(Fill, FollowsTheRuleForSeveralGpus) {
   trace.jobs[1].id = "0/1";  // Where a part of job 0 would be.
   const FilledTrace dropped = filled(trace, options);
   EXPECT_EQ(dropped.table.jobs.size(), 1u);
-  EXPECT_EQ(dropped.report.dropped_text(), "1 asks for several GPUs");
-  EXPECT_EQ(dropped.report.rows_kept, 1u);
+  EXPECT_EQ(dropped.report.dropped.text(), "1 asks for several GPUs");
+  EXPECT_EQ(dropped.report.kept.rows, 1u);
   options.multi_gpu = MultiGpu::kOne;
   EXPECT_EQ(filled(trace, options).table.jobs.size(), 2u);
   options.multi_gpu = MultiGpu::kSplit;
   const FilledTrace split = filled(trace, options);
   ASSERT_EQ(split.table.jobs.size(), 4u);
-  EXPECT_EQ(split.report.rows_kept, 2u);
+  EXPECT_EQ(split.report.kept.rows, 2u);
   EXPECT_TRUE(parse_job_table(format_job_table(split.table), "again"));
   EXPECT_EQ(parse_multi_gpu("all").error().message,
             "found 'all', expected one of drop, one, split");
@@ -189,7 +189,7 @@ TEST(Fill, DropsJobsWhoseDeadlineCannotBeWritten) {
   FillOptions options;
   options.profiles = "linear";
   options.deadlines = {1e6, 1e6, 1};  // 4.9e9 s for the first job, 1.4e10 s for the second.
-  EXPECT_EQ(filled(trace, options).report.dropped_text(), "1 a time over 1e10 s");
+  EXPECT_EQ(filled(trace, options).report.dropped.text(), "1 a time over 1e10 s");
   trace.jobs[0].duration_us = trace.jobs[1].duration_us;
   EXPECT_EQ(fill(trace, options, "t").error().message,
             "t: has no job left among 0 rows; dropped: 2 a time over 1e10 s");
@@ -223,6 +223,54 @@ TEST(Fill, SaysWhichProfilesThereAre) {
             "found 'bert-trainin', expected a set or a profile of the catalogue; did you mean "
             "'bert-training'?");
   EXPECT_TRUE(ProfilePool::parse("bert-training, miso-gnn-b64"));
+}
+
+TEST(Fill, DrawsDeadlinesFromTwoToSixTimesTheTimeOn7gUnlessTheTraceHasThem) {
+  Trace trace = trace_of(200);
+  trace.jobs[7].deadline_us = trace.jobs[7].submit_us + 1;
+  const FilledTrace made = filled(trace, {});
+  for (std::size_t i = 0; i < 200; ++i) {
+    const Job& job = made.table.jobs[i];
+    const double times = static_cast<double>(job.deadline_us - job.submit_us) /
+                         static_cast<double>(job.time_us.back());
+    if (i == 7) continue;
+    EXPECT_GE(times, 2 - 1e-9);
+    EXPECT_LE(times, 6 + 1e-9);
+  }
+  EXPECT_EQ(made.table.jobs[7].deadline_us, trace.jobs[7].deadline_us);
+  EXPECT_EQ(made.counts.deadlines, 1u);
+  FillOptions asked;
+  asked.own_deadlines = false;
+  EXPECT_GT(filled(trace, asked).table.jobs[7].deadline_us, trace.jobs[7].submit_us + kMinuteUs);
+}
+
+// The limit was for the 3g it had: the believed time on 7g is as many times the true one.
+TEST(Fill, ScalesAnEstimateToTheTimeOn7g) {
+  FillOptions options;
+  options.profiles = "linear";
+  Trace trace = trace_of(1, .4);
+  trace.jobs[0].estimate_us = 1400 * kSecondUs;  // It ran 700 s.
+  const Job job = filled(trace, options).table.jobs[0];
+  EXPECT_EQ(job.time_us[4], 300 * kSecondUs);
+  EXPECT_EQ(job.estimate_us, 600 * kSecondUs);
+  EXPECT_DOUBLE_EQ(belief(job), 2);
+  options.own_estimates = false;
+  EXPECT_EQ(filled(trace, options).table.jobs[0].estimate_us, 0);
+}
+
+TEST(Fill, RefusesToSplitIntoVeryManyJobs) {
+  FillOptions options;
+  options.multi_gpu = MultiGpu::kSplit;
+  options.max_split_jobs = 100;
+  EXPECT_TRUE(fill(trace_of(10, 1, 10), options, "t"));
+  const auto many = fill(trace_of(11, 1, 10), options, "t");
+  ASSERT_FALSE(many);
+  EXPECT_EQ(many.error().message,
+            "t: --multi-gpu split makes 110 jobs of its 0 rows, expected at most 100; --multi-gpu "
+            "drop or one makes at most one of each row");
+  // The limit that users have: 2,000 rows of 65,536 GPUs.
+  options.max_split_jobs = kMaxSplitJobs;
+  EXPECT_FALSE(fill(trace_of(2000, 1, 65536), options, "t"));
 }
 
 }  // namespace

@@ -22,6 +22,24 @@ Result<Trace> parse_trace(TraceFormat format, std::string_view text, const std::
   return fail("{}: a job table is not a trace", name);
 }
 
+Result<Imported> import_table(std::string_view text, const std::string& name,
+                              const ImportOptions& options) {
+  auto selected = parse_job_table(text, name, options.where);
+  if (!selected) return pass_on(selected);
+  Imported imported;
+  imported.table = std::move(selected->table);
+  if (selected->left_out.rows > 0)
+    imported.dropped.add(LossReason::kNotSelected, selected->left_out);
+  const std::size_t jobs = imported.table.jobs.size();
+  imported.counts = {jobs, jobs, 0, jobs};
+  for (Job& job : imported.table.jobs) {
+    imported.sources.push_back({gpu_hours(job), true});
+    if (!options.fill.own_estimates) job.estimate_us = 0;
+    imported.counts.estimates += job.estimate_us > 0;
+  }
+  return imported;
+}
+
 }  // namespace
 
 Result<Imported> import_jobs(const std::string& path, const ImportOptions& options) {
@@ -38,16 +56,17 @@ Result<Imported> import_text(std::string_view text, const std::string& name,
     if (!detected) return pass_on(detected);
     format = *detected;
   }
-  if (format == TraceFormat::kJobTable) {
-    auto table = parse_job_table(text, name);
-    if (!table) return pass_on(table);
-    return Imported{std::move(*table), std::nullopt, std::nullopt};
-  }
-  const auto trace = parse_trace(format, text, name, options);
+  if (format == TraceFormat::kJobTable) return import_table(text, name, options);
+  auto trace = parse_trace(format, text, name, options);
   if (!trace) return pass_on(trace);
+  if (const auto selected = select_jobs(*trace, options.where, name); !selected)
+    return pass_on(selected);
   auto filled = fill(*trace, options.fill, name);
   if (!filled) return pass_on(filled);
-  return Imported{std::move(filled->table), std::move(filled->report), measure(*trace)};
+  Losses dropped = filled->report.dropped;
+  return Imported{std::move(filled->table),   filled->counts,
+                  std::move(filled->sources), std::move(dropped),
+                  std::move(filled->report),  measure(*trace)};
 }
 
 SanityReport sanity_report(const std::string& source, const Imported& imported) {

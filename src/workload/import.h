@@ -6,6 +6,7 @@
 
 #include "workload/fill.h"
 #include "workload/job_table.h"
+#include "workload/select.h"
 #include "workload/stats.h"
 #include "workload/trace.h"
 
@@ -14,11 +15,15 @@ namespace smartmig {
 struct ImportOptions {
   std::optional<TraceFormat> format;        // Nothing: by the first line.
   std::optional<double> swf_procs_per_gpu;  // Nothing: by the file's header, else 1.
+  std::vector<Selector> where;              // All of them must select a job.
   FillOptions fill;
 };
 
 struct Imported {
   JobTable table;
+  ImportCounts counts;
+  std::vector<JobSource> sources;  // One for each job.
+  Losses dropped;
   // Both only for a trace.
   std::optional<TraceReport> report;
   std::optional<RequestStats> requests;

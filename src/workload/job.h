@@ -29,6 +29,7 @@ struct Job {
   TimeUs deadline_us = 0;
   std::array<TimeUs, kSizeCount>
       time_us{};                // On an A100-40GB slice of kSizes[i]; 0: does not run there.
+  TimeUs estimate_us = 0;       // Believed time on 7g, which policies see; 0: they see the truth.
   std::int32_t memory_mib = 0;  // 0: fits everywhere.
   std::int32_t checkpoint_ms = kByCostModel;  // To save, before it stops.
   std::int32_t restore_ms = kByCostModel;     // To load, where it starts again.
@@ -36,7 +37,21 @@ struct Job {
   JobKind kind = JobKind::kInference;
   Preemptible preemptible = Preemptible::kByKind;
 };
-static_assert(sizeof(Job) <= 72);
+// The time on the largest size the job runs on: the size that its estimate is about.
+inline TimeUs time_on_largest(const Job& job) {
+  for (std::size_t i = kSizeCount; i-- > 0;) {
+    if (job.time_us[i] > 0) return job.time_us[i];
+  }
+  return 0;
+}
+// How many times its true time a job is believed to take.
+inline double belief(const Job& job) {
+  const TimeUs truth = time_on_largest(job);
+  if (job.estimate_us == 0 || truth == 0) return 1;
+  return static_cast<double>(job.estimate_us) / static_cast<double>(truth);
+}
+
+static_assert(sizeof(Job) <= 80);
 
 // Strings end to end, one for each row; a table of ten million jobs keeps them in two allocations.
 class TextColumn {
@@ -57,14 +72,21 @@ class TextColumn {
   std::vector<std::size_t> ends_;
 };
 
-// Invariants: jobs are in order of submit_us (rows of equal time keep the order of the file); `ids`
-// and `extra` are empty or have one entry for each job.
+// When a job started and ended at the site it comes from, on the clock of its submit time.
+struct RanAt {
+  TimeUs start_us = -1;  // -1: not known, here and below.
+  TimeUs end_us = -1;
+};
+
+// Invariants: jobs are in order of submit_us (rows of equal time keep the order of the file);
+// `ids`, `extra` and `ran_at` are empty or have one entry for each job.
 struct JobTable {
   std::vector<Job> jobs;
   TextColumn ids;            // Empty: job i is called i.
   std::string extra_header;  // Columns we do not know, as they stood: "user,queue".
   TextColumn extra;          // Their fields, still as CSV text.
-  double nominal_days = 0;   // The papers' day: 1; a trace: last submit - first submit.
+  std::vector<RanAt> ran_at;
+  double nominal_days = 0;  // The papers' day: 1; a trace: last submit - first submit.
 
   std::string id(JobIndex job) const {
     return ids.empty() ? std::to_string(job) : std::string(ids[job]);

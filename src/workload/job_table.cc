@@ -13,6 +13,7 @@
 #include "workload/catalogue.h"
 #include "workload/decimal.h"
 #include "workload/id_set.h"
+#include "workload/kind_word.h"
 
 namespace smartmig {
 namespace {
@@ -20,8 +21,9 @@ namespace {
 constexpr std::array<std::string_view, kSizeCount> kTimeColumns = {"p1g_s", "p2g_s", "p3g_s",
                                                                    "p4g_s", "p7g_s"};
 constexpr std::string_view kKnownColumns[] = {
-    "id",    "submit_s", "deadline_s", "kind",    "p1g_s",       "p2g_s",        "p3g_s",
-    "p4g_s", "p7g_s",    "memory_mib", "profile", "preemptible", "checkpoint_s", "restore_s"};
+    "id",      "submit_s", "deadline_s",  "kind",         "p1g_s",      "p2g_s",
+    "p3g_s",   "p4g_s",    "p7g_s",       "estimate_s",   "memory_mib", "profile",
+    "start_s", "end_s",    "preemptible", "checkpoint_s", "restore_s"};
 constexpr std::string_view kSeconds = "seconds from 0 to 1e10";
 constexpr double kMaxCheckpointSeconds = 2e6;  // Kept in milliseconds, in 32 bits.
 
@@ -29,11 +31,17 @@ constexpr double kMaxCheckpointSeconds = 2e6;  // Kept in milliseconds, in 32 bi
 struct JobColumns {
   std::size_t id, submit, deadline, kind;
   std::array<std::size_t, kSizeCount> times;
-  std::optional<std::size_t> memory, profile, preemptible, checkpoint, restore;
+  std::optional<std::size_t> estimate, memory, profile, start, end, preemptible, checkpoint,
+      restore;
   std::vector<std::size_t> extra;
+  struct Selected {
+    std::size_t column;
+    const Selector* by;
+  };
+  std::vector<Selected> selected;
 };
 
-Result<JobColumns> find_job_columns(const CsvReader& csv) {
+Result<JobColumns> find_job_columns(const CsvReader& csv, std::span<const Selector> where) {
   JobColumns columns{};
   const auto require = [&](std::string_view name, std::size_t& at) -> Result<void> {
     const auto found = csv.require(name);
@@ -48,6 +56,17 @@ Result<JobColumns> find_job_columns(const CsvReader& csv) {
   for (int i = 0; i < kSizeCount; ++i) {
     if (auto r = require(kTimeColumns[i], columns.times[i]); !r) return pass_on(r);
   }
+  for (const Selector& selector : where) {
+    const auto found = csv.find(selector.column);
+    if (!found) {
+      return fail("--where: found {}, but {} has no such column{}", in_quotes(selector.column),
+                  csv.name(), suggestion(selector.column, csv.columns()));
+    }
+    columns.selected.push_back({*found, &selector});
+  }
+  columns.estimate = csv.find("estimate_s");
+  columns.start = csv.find("start_s");
+  columns.end = csv.find("end_s");
   columns.memory = csv.find("memory_mib");
   columns.profile = csv.find("profile");
   columns.preemptible = csv.find("preemptible");
@@ -72,18 +91,20 @@ class Parser {
     }
   }
 
-  Result<JobTable> run() {
+  Result<SelectedTable> run() {
     for (const std::size_t column : columns_.extra) {
       if (column != columns_.extra.front()) table_.extra_header.push_back(',');
       append_csv_field(table_.extra_header, csv_.columns()[column]);
     }
-    while (csv_.next()) {
+    for (; csv_.next(); ++row_) {
       if (!read_row()) return tl::unexpected<Error>(std::move(error_));
     }
     if (csv_.error()) return tl::unexpected<Error>(*csv_.error());
+    if (table_.jobs.empty() && left_out_.rows > 0)
+      return fail("{}: --where selects none of its {} jobs", csv_.name(), left_out_.rows);
     if (table_.jobs.empty()) return fail("{}: has no jobs, only a header", csv_.name());
     finish_job_table(table_);
-    return std::move(table_);
+    return SelectedTable{std::move(table_), left_out_};
   }
 
  private:
@@ -98,10 +119,18 @@ class Parser {
     if (id.empty()) return bad(columns_.id, "a name");
     if (table_.jobs.size() >= UINT32_MAX - 1) return bad(columns_.id, "at most 4 billion rows");
     if (!read_times(job) || !read_kind(job) || !read_optional(job)) return false;
+    for (const JobColumns::Selected& selected : columns_.selected) {
+      if (selects(*selected.by, csv_.field(selected.column))) continue;
+      left_out_ += {1, 1, gpu_hours(job)};
+      return true;
+    }
+    if (!read_ran_at(job)) return false;
+    rows_.push_back(row_);
     table_.jobs.push_back(job);
     table_.ids.push_back(id);
     if (const auto other = ids_.add_last(table_.ids)) {
-      return bad(columns_.id, fmt::format("an id of its own; line {} has it", line_of_row(*other)));
+      return bad(columns_.id,
+                 fmt::format("an id of its own; line {} has it", line_of_row(rows_[*other])));
     }
     if (!columns_.extra.empty()) keep_extra();
     return true;
@@ -134,12 +163,36 @@ class Parser {
   }
 
   bool read_kind(Job& job) {
-    const std::string_view kind = csv_.field(columns_.kind);
-    if (kind == "training") {
-      job.kind = JobKind::kTraining;
-    } else if (kind != "inference") {
-      return bad(columns_.kind, "training or inference");
+    const auto kind = parse_kind(csv_.field(columns_.kind));
+    if (!kind) return bad(columns_.kind, "training or inference");
+    job.kind = *kind;
+    return true;
+  }
+
+  bool read_estimate(Job& job) {
+    if (!columns_.estimate || csv_.field(*columns_.estimate).empty()) return true;
+    const auto estimate = parse_seconds(csv_.field(*columns_.estimate));
+    if (!estimate || *estimate == 0)
+      return bad(*columns_.estimate, "seconds from 0.000001 to 1e10, or nothing");
+    job.estimate_us = *estimate;
+    return true;
+  }
+
+  // Both times or neither; start_s is not before submit_s, nor end_s before start_s.
+  bool read_ran_at(const Job& job) {
+    if (!columns_.start || !columns_.end) return true;
+    const std::string_view start_text = csv_.field(*columns_.start);
+    const std::string_view end_text = csv_.field(*columns_.end);
+    RanAt ran_at;
+    if (!start_text.empty() || !end_text.empty()) {
+      const auto start = parse_seconds(start_text);
+      if (!start || *start < job.submit_us)
+        return bad(*columns_.start, "seconds from submit_s to 1e10");
+      const auto end = parse_seconds(end_text);
+      if (!end || *end < *start) return bad(*columns_.end, "seconds from start_s to 1e10");
+      ran_at = {*start, *end};
     }
+    table_.ran_at.push_back(ran_at);
     return true;
   }
 
@@ -150,7 +203,7 @@ class Parser {
       job.memory_mib =
           static_cast<std::int32_t>(std::ceil(*memory));  // Half a MiB needs a whole one.
     }
-    return read_profile(job) && read_preemptible(job) &&
+    return read_estimate(job) && read_profile(job) && read_preemptible(job) &&
            read_milliseconds(columns_.checkpoint, job.checkpoint_ms) &&
            read_milliseconds(columns_.restore, job.restore_ms);
   }
@@ -210,6 +263,9 @@ class Parser {
   IdSet ids_;
   std::unordered_map<std::string_view, std::uint16_t> profiles_;
   JobTable table_;
+  std::size_t row_ = 0;            // Of the file, from 0.
+  std::vector<std::size_t> rows_;  // Where each job of the table stands.
+  Amount left_out_;
   std::string extra_;
   Error error_;
 };
@@ -234,15 +290,25 @@ Result<JobTable> read_job_table(const std::string& path) {
 }
 
 Result<JobTable> parse_job_table(std::string_view text, const std::string& name) {
+  auto selected = parse_job_table(text, name, {});
+  if (!selected) return pass_on(selected);
+  return std::move(selected->table);
+}
+
+Result<SelectedTable> parse_job_table(std::string_view text, const std::string& name,
+                                      std::span<const Selector> where) {
   auto csv = CsvReader::open(text, name);
   if (!csv) return pass_on(csv);
-  auto columns = find_job_columns(*csv);
+  auto columns = find_job_columns(*csv, where);
   if (!columns) return pass_on(columns);
   return Parser(std::move(*csv), std::move(*columns), text).run();
 }
 
+double gpu_hours(const Job& job) { return to_s(time_on_largest(job)) / 3600; }
+
 std::string format_job_table(const JobTable& table) {
   const auto any = [&](auto uses) { return std::ranges::any_of(table.jobs, uses); };
+  const bool estimate = any([](const Job& job) { return job.estimate_us != 0; });
   const bool memory = any([](const Job& job) { return job.memory_mib != 0; });
   const bool profile = any([](const Job& job) { return job.profile != kNoProfile; });
   const bool preemptible = any([](const Job& j) { return j.preemptible != Preemptible::kByKind; });
@@ -251,16 +317,23 @@ std::string format_job_table(const JobTable& table) {
 
   std::string out = "id,submit_s,deadline_s,kind,p1g_s,p2g_s,p3g_s,p4g_s,p7g_s";
   out.reserve(table.jobs.size() * 80 + 256);
+  if (estimate) out += ",estimate_s";
   if (memory) out += ",memory_mib";
   if (profile) out += ",profile";
   if (preemptible) out += ",preemptible";
   if (checkpoint) out += ",checkpoint_s";
   if (restore) out += ",restore_s";
+  if (!table.ran_at.empty()) out += ",start_s,end_s";
   if (!table.extra.empty()) out.append(",").append(table.extra_header);
   out.push_back('\n');
   const auto milliseconds = [&](std::int32_t ms) {
     out.push_back(',');
     if (ms != kByCostModel) append_seconds(out, TimeUs{ms} * 1000);
+  };
+  // Below 0: not known.
+  const auto seconds = [&](TimeUs us) {
+    out.push_back(',');
+    if (us >= 0) append_seconds(out, us);
   };
   for (std::size_t i = 0; i < table.jobs.size(); ++i) {
     const Job& job = table.jobs[i];
@@ -271,6 +344,7 @@ std::string format_job_table(const JobTable& table) {
     }
     out.push_back(',');
     append_row(out, job);
+    if (estimate) seconds(job.estimate_us > 0 ? job.estimate_us : -1);
     if (memory) out.append(job.memory_mib ? fmt::format(",{}", job.memory_mib) : ",");
     if (profile) {
       out.push_back(',');
@@ -282,6 +356,10 @@ std::string format_job_table(const JobTable& table) {
     }
     if (checkpoint) milliseconds(job.checkpoint_ms);
     if (restore) milliseconds(job.restore_ms);
+    if (!table.ran_at.empty()) {
+      seconds(table.ran_at[i].start_us);
+      seconds(table.ran_at[i].end_us);
+    }
     if (!table.extra.empty()) out.append(",").append(table.extra[i]);
     out.push_back('\n');
   }
@@ -300,7 +378,9 @@ void finish_job_table(JobTable& table) {
       sorted.jobs.push_back(table.jobs[i]);
       if (!table.ids.empty()) sorted.ids.push_back(table.ids[i]);
       if (!table.extra.empty()) sorted.extra.push_back(table.extra[i]);
+      if (!table.ran_at.empty()) sorted.ran_at.push_back(table.ran_at[i]);
     }
+    table.ran_at = std::move(sorted.ran_at);
     table.jobs = std::move(sorted.jobs);
     table.ids = std::move(sorted.ids);
     table.extra = std::move(sorted.extra);

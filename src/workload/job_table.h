@@ -6,6 +6,8 @@
 
 #include "base/result.h"
 #include "workload/job.h"
+#include "workload/losses.h"
+#include "workload/select.h"
 
 namespace smartmig {
 
@@ -16,6 +18,17 @@ inline constexpr std::int32_t kMaxMemoryMib = 1 << 24;
 Result<JobTable> read_job_table(const std::string& path);
 // `name` stands for the file in error lines.
 Result<JobTable> parse_job_table(std::string_view text, const std::string& name);
+
+// Only the rows that `where` selects, by any columns of the file; what it leaves out is counted.
+struct SelectedTable {
+  JobTable table;
+  Amount left_out;
+};
+Result<SelectedTable> parse_job_table(std::string_view text, const std::string& name,
+                                      std::span<const Selector> where);
+
+// The time on a whole GPU, in hours: a job table does not say more.
+double gpu_hours(const Job& job);
 
 // Optional columns are written only where a job uses them. parse_job_table(format_job_table(t)) is
 // t again, to the microsecond (t.nominal_days apart, which is then that of a trace).

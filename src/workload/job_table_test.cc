@@ -128,8 +128,8 @@ TEST(JobTable, RefusesBadFieldsWithTheirPlace) {
             "t.csv:2: p4g_s: found '0.0000004', " + time);
   EXPECT_EQ(rows_error_of("a,1,3,training,1e11,1,1,1,1\n"),
             "t.csv:2: p1g_s: found '1e11', " + time);
-  EXPECT_EQ(rows_error_of("a,1,3,train,1,1,1,1,1\n"),
-            "t.csv:2: kind: found 'train', expected training or inference");
+  EXPECT_EQ(rows_error_of("a,1,3,trainer,1,1,1,1,1\n"),
+            "t.csv:2: kind: found 'trainer', expected training or inference");
   EXPECT_EQ(rows_error_of("a,1,3,training,,,,,\n"),
             "t.csv:2: p7g_s: found '', expected a time on one size at least");
   EXPECT_EQ(rows_error_of(",1,3,training,1,1,1,1,1\n"), "t.csv:2: id: found '', expected a name");
@@ -194,6 +194,35 @@ TEST(JobTable, ReadsGzipAndRefusesATruncatedOne) {
   std::filesystem::resize_file(path, std::filesystem::file_size(path) / 2);
   EXPECT_EQ(read_job_table(path).error().message, path + ": gzip is truncated");
   std::filesystem::remove_all(folder);
+}
+
+TEST(JobTable, ReadsEstimatesRealTimesAndShortKinds) {
+  const std::string text =
+      "id,submit_s,deadline_s,kind,p1g_s,p2g_s,p3g_s,p4g_s,p7g_s,estimate_s,start_s,end_s\n"
+      "a,1,95,train,180,90,60,45,25,50,2,30\nb,2,95,infer,180,90,60,45,25,,,\n";
+  const auto table = parse_job_table(text, "t");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->jobs[0].kind, JobKind::kTraining);
+  EXPECT_EQ(table->jobs[1].kind, JobKind::kInference);
+  EXPECT_DOUBLE_EQ(belief(table->jobs[0]), 2);
+  EXPECT_DOUBLE_EQ(belief(table->jobs[1]), 1);
+  EXPECT_EQ(table->ran_at[0].start_us, 2 * kSecondUs);
+  EXPECT_EQ(table->ran_at[1].end_us, -1);
+  const std::string written = format_job_table(*table);
+  EXPECT_EQ(format_job_table(*parse_job_table(written, "t")), written);
+  const auto error = [](const std::string& end) {
+    const auto bad = parse_job_table(
+        "id,submit_s,deadline_s,kind,p1g_s,p2g_s,p3g_s,p4g_s,p7g_s,estimate_s,start_s,end_s\n"
+        "a,1,95,train,180,90,60,45,25," +
+            end + "\n",
+        "t");
+    return bad ? "no error" : bad.error().message;
+  };
+  EXPECT_EQ(error("0,,"),
+            "t:2: estimate_s: found '0', expected seconds from 0.000001 to 1e10, or "
+            "nothing");
+  EXPECT_EQ(error(",0,9"), "t:2: start_s: found '0', expected seconds from submit_s to 1e10");
+  EXPECT_EQ(error(",5,4"), "t:2: end_s: found '4', expected seconds from start_s to 1e10");
 }
 
 }  // namespace

@@ -10,14 +10,6 @@
 namespace smartmig {
 namespace {
 
-// The time on the largest size the job runs on.
-TimeUs time_on_largest(const Job& job) {
-  for (std::size_t i = kSizeCount; i-- > 0;) {
-    if (job.time_us[i] > 0) return job.time_us[i];
-  }
-  return 0;
-}
-
 // Memory of the base slices that job tables are written for.
 std::array<std::int32_t, kSizeCount> slice_memory_mib() {
   const auto board = BoardTable::shipped().find("A100-40GB");

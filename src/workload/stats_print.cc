@@ -48,9 +48,10 @@ std::string sizes_text(const BySize& counts, std::string_view none) {
 
 std::string trace_text(const TraceReport& trace) {
   std::string out =
-      fmt::format("rows: {} read, {} kept", grouped(trace.rows_read), grouped(trace.rows_kept));
-  for (const auto& dropped : trace.dropped) {
-    out += fmt::format("\n  dropped {}: {}", grouped(dropped.rows), dropped.reason);
+      fmt::format("rows: {} read, {} kept", grouped(trace.rows_read), grouped(trace.kept.rows));
+  for (const Losses::Entry& dropped : trace.dropped.by_reason) {
+    out +=
+        fmt::format("\n  dropped {}: {}", grouped(dropped.amount.rows), to_string(dropped.reason));
   }
   out += fmt::format("\nreal: {}\n", fmt::join(trace.real, ", "));
   if (!trace.synthesised.empty()) {
@@ -99,9 +100,10 @@ Json to_json(const BySize& counts) {
 
 Json to_json(const TraceReport& trace) {
   Json dropped = Json::object();
-  for (const auto& [reason, rows] : trace.dropped) dropped[reason] = rows;
+  for (const Losses::Entry& entry : trace.dropped.by_reason)
+    dropped[std::string(to_string(entry.reason))] = entry.amount.rows;
   return {{"format", trace.format},       {"rows_read", trace.rows_read},
-          {"rows_kept", trace.rows_kept}, {"dropped", dropped},
+          {"rows_kept", trace.kept.rows}, {"dropped", dropped},
           {"real", trace.real},           {"synthesised", trace.synthesised},
           {"notes", trace.notes},         {"hour_known", trace.hour_known}};
 }

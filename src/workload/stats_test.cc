@@ -100,8 +100,8 @@ TEST(Stats, KnowsTheOpenbWindow) {
   const auto imported = import_jobs(path, {});
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_EQ(imported->report->rows_read, 3412u);
-  EXPECT_EQ(imported->report->rows_kept, 3369u);
-  EXPECT_EQ(imported->report->dropped_text(), "43 asks for several GPUs");
+  EXPECT_EQ(imported->report->kept.rows, 3369u);
+  EXPECT_EQ(imported->report->dropped.text(), "43 asks for several GPUs");
   EXPECT_EQ(imported->requests->fractional, (BySize{19, 149, 247, 380, 0, 657}));
   EXPECT_EQ(imported->requests->whole, 1917u);
   EXPECT_NEAR(imported->requests->load_gpus, 18, .5);
@@ -130,7 +130,7 @@ TEST(Stats, ReadsTheNasaLog) {
   const auto imported = import_jobs(path, options);
   ASSERT_TRUE(imported) << imported.error().message;
   EXPECT_EQ(imported->report->rows_read, 18239u);  // Of 18,271 lines 32 are the header.
-  EXPECT_EQ(imported->report->dropped_text(), "173 no run time");
+  EXPECT_EQ(imported->report->dropped.text(), "173 no run time");
   EXPECT_EQ(imported->table.jobs[0].submit_us, 3 * kSecondUs);  // The log starts at 00:00:03.
 }
 

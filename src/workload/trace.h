@@ -13,6 +13,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "workload/losses.h"
 
 namespace smartmig {
 
@@ -27,27 +28,32 @@ struct TraceJob {
   std::int32_t gpu_count = 1;
   TraceKind kind = TraceKind::kUnknown;
   std::int32_t memory_mib = 0;  // On the GPU; 0: not known.
+  TimeUs start_us = -1;         // When it really started, on the clock of submit_us; -1: not known.
+  TimeUs deadline_us = -1;      // -1: not known.
+  TimeUs estimate_us = 0;       // What its user believed of duration_us; 0: not known.
   std::string label;            // What the source calls this sort of job: queue, partition, class.
+  // Who submitted it and where to; "" where the source does not say.
+  std::string user, account, partition;
+
+  double gpu_hours() const;
 };
 
 struct TraceReport {
-  struct Dropped {
-    std::string reason;
-    std::size_t rows = 0;
-  };
-
   std::string format;
   std::size_t rows_read = 0;  // Data rows, without headers and blank lines.
-  std::size_t rows_kept = 0;
-  std::vector<Dropped> dropped;          // By reason, in the order of first appearance.
+  Amount kept;
+  Losses dropped;
   std::vector<std::string> real;         // What the source has.
   std::vector<std::string> synthesised;  // What a rule of fill.h added.
   std::vector<std::string> notes;        // What to mind when reading the numbers.
   bool hour_known = false;  // submit_us is counted from a midnight of the source's clock.
 
-  void drop(std::string_view reason, std::size_t rows = 1);
-  std::string dropped_text() const;  // "3 job step, 1 no run time"
+  // Leaves out one row, which `job` is as far as it was read.
+  void drop(LossReason reason, const TraceJob& job);
 };
+
+// What a reader makes of a row: nothing keeps it.
+using Dropped = std::optional<LossReason>;
 
 // Jobs are sorted by submit_us, and no two have one id.
 struct Trace {

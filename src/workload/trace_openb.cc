@@ -37,9 +37,9 @@ Result<PodColumns> find_pod_columns(const CsvReader& csv) {
   return columns;
 }
 
-// The reason to drop the row, "" to keep it.
-Result<std::string_view> read_row(const CsvReader& csv, const PodColumns& columns, TraceJob& job,
-                                  TimeUs& end_us) {
+// The reason to drop the row; nothing keeps it.
+Result<Dropped> read_row(const CsvReader& csv, const PodColumns& columns, TraceJob& job,
+                         TimeUs& end_us) {
   const auto bad = [&](std::size_t column, std::string_view expected) {
     return tl::unexpected<Error>(csv.bad_field(column, expected));
   };
@@ -60,17 +60,19 @@ Result<std::string_view> read_row(const CsvReader& csv, const PodColumns& column
   if (*milli < 1000 && *gpus > 1) return bad(columns.gpu_milli, "1000, as num_gpu is over 1");
   job.gpu_count = static_cast<std::int32_t>(*gpus);
   job.gpu_fraction = *milli / 1000;
-  if (*gpus == 0 || *milli == 0) return "asks for no GPU";
+  if (*gpus == 0 || *milli == 0) return LossReason::kNoGpu;
 
-  if (csv.field(columns.scheduled).empty()) return "never scheduled";
+  if (csv.field(columns.scheduled).empty()) return LossReason::kNeverScheduled;
   const auto start = parse_seconds(csv.field(columns.scheduled));
   if (!start) return bad(columns.scheduled, kSeconds);
-  if (csv.field(columns.deletion).empty()) return "not finished";
+  if (csv.field(columns.deletion).empty()) return LossReason::kNotFinished;
   const auto end = parse_seconds(csv.field(columns.deletion));
   if (!end) return bad(columns.deletion, kSeconds);
   end_us = *end;
   job.duration_us = *end - *start;
-  return job.duration_us > 0 ? "" : "no run time";
+  if (*start >= job.submit_us) job.start_us = *start;
+  if (job.duration_us <= 0) return LossReason::kNoRunTime;
+  return Dropped();
 }
 
 }  // namespace
@@ -89,11 +91,11 @@ Result<Trace> parse_trace_openb(std::string_view text, const std::string& name) 
     TimeUs end_us = 0;
     const auto reason = read_row(*csv, *columns, job, end_us);
     if (!reason) return pass_on(reason);
-    if (reason->empty()) {
+    if (!*reason) {
       trace.jobs.push_back(std::move(job));
       ends.push_back(end_us);
     } else {
-      trace.report.drop(*reason);
+      trace.report.drop(**reason, job);
     }
   }
   if (csv->error()) return tl::unexpected<Error>(*csv->error());

@@ -1,10 +1,12 @@
 // Slurm's accounting: `sacct --parsable2
-// --format=JobID,Submit,Start,End,ElapsedRaw,State,AllocTRES,Partition`, in any order and with any
+// --format=JobID,User,Account,Partition,Submit,Start,End,ElapsedRaw,Timelimit,State,AllocTRES`, in
+// any order and with any
 // other columns. sacct does not quote, so neither do we: a '|' in a job name makes a row of too
 // many fields.
 #include <algorithm>
 #include <cmath>
 
+#include "base/csv.h"
 #include "base/text.h"
 #include "workload/lines.h"
 #include "workload/slurm_time.h"
@@ -18,7 +20,8 @@ using Column = std::optional<std::size_t>;
 
 struct SacctColumns {
   std::size_t count = 0;
-  Column id, submit, start, end, elapsed, elapsed_raw, state, alloc, requested, partition;
+  Column id, submit, start, end, elapsed, elapsed_raw, state, alloc, requested;
+  Column partition, user, account, limit, limit_raw;
 };
 
 // Where a row is, for its error lines.
@@ -39,12 +42,21 @@ Result<SacctColumns> find_sacct_columns(const std::vector<std::string_view>& hea
     if (at == header.end()) return std::nullopt;
     return static_cast<std::size_t>(at - header.begin());
   };
-  SacctColumns c{header.size(),     find("JobID"),   find("Submit"),     find("Start"),
-                 find("End"),       find("Elapsed"), find("ElapsedRaw"), find("State"),
-                 find("AllocTRES"), find("ReqTRES"), find("Partition")};
+  SacctColumns c;
+  c.count = header.size();
+  const std::pair<std::string_view, Column SacctColumns::*> names[] = {
+      {"JobID", &SacctColumns::id},          {"Submit", &SacctColumns::submit},
+      {"Start", &SacctColumns::start},       {"End", &SacctColumns::end},
+      {"Elapsed", &SacctColumns::elapsed},   {"ElapsedRaw", &SacctColumns::elapsed_raw},
+      {"State", &SacctColumns::state},       {"AllocTRES", &SacctColumns::alloc},
+      {"ReqTRES", &SacctColumns::requested}, {"Partition", &SacctColumns::partition},
+      {"User", &SacctColumns::user},         {"Account", &SacctColumns::account},
+      {"Timelimit", &SacctColumns::limit},   {"TimelimitRaw", &SacctColumns::limit_raw}};
+  for (const auto& [name, member] : names) c.*member = find(name);
   if (!c.id) c.id = find("JobIDRaw");
   const auto missing = [&](std::string_view what) {
-    return fail("{}:{}: column {} is missing from the header", place.name, place.line, what);
+    return fail("{}:{}: column {} is missing from the header{}", place.name, place.line, what,
+                header.size() == 1 ? "; sacct needs --parsable2 to put '|' between columns" : "");
   };
   if (!c.id) return missing("JobID");
   if (!c.submit) return missing("Submit");
@@ -133,32 +145,82 @@ Result<TresGpus> find_gpus(const Fields& row, const SacctColumns& columns, const
   return gpus;
 }
 
-// The reason to drop the row, "" to keep it.
-Result<std::string_view> read_row(const Fields& row, const SacctColumns& columns,
-                                  const Place& place, TraceJob& job) {
+// What the user asked for at most, which is what a scheduler believes; 0 where there is no limit.
+Result<TimeUs> time_limit(const Fields& row, const SacctColumns& columns, const Place& place) {
+  const auto none = [](std::string_view text) {
+    return is_slurm_none(text) || text == "UNLIMITED" || text == "Partition_Limit";
+  };
+  if (columns.limit_raw && !none(row[*columns.limit_raw])) {
+    const std::string_view text = row[*columns.limit_raw];
+    const auto minutes = parse_integer(text);
+    if (!minutes || *minutes < 0 || static_cast<double>(*minutes) * 60 > kMaxSeconds)
+      return place.bad("TimelimitRaw", text, "whole minutes, UNLIMITED or Partition_Limit");
+    return *minutes * kMinuteUs;
+  }
+  if (columns.limit && !none(row[*columns.limit])) {
+    const std::string_view text = row[*columns.limit];
+    const auto limit = parse_slurm_elapsed(text);
+    if (!limit) {
+      return place.bad("Timelimit", text,
+                       "[days-]hours:minutes:seconds, UNLIMITED or Partition_Limit");
+    }
+    return *limit;
+  }
+  return 0;
+}
+
+// When the job started; -1 where Slurm does not know, or says it was before it was submitted.
+Result<TimeUs> start_time(const Fields& row, const SacctColumns& columns, const Place& place,
+                          TimeUs submit_us) {
+  if (!columns.start || is_slurm_none(row[*columns.start])) return -1;
+  const std::string_view text = row[*columns.start];
+  const auto start = parse_slurm_date(text);
+  if (!start) return place.bad("Start", text, "a date such as 2024-03-01T12:34:56");
+  return *start >= submit_us ? *start : -1;
+}
+
+void set_gpus(const TresGpus& gpus, TraceJob& job) {
+  job.gpu_count = static_cast<std::int32_t>(gpus.count);
+  if (gpus.mig_slices > 0) job.gpu_fraction = gpus.mig_slices / 7.0;
+  job.memory_mib = gpus.memory_mib;
+}
+
+// The reason to drop the row; nothing keeps it.
+Result<Dropped> read_row(const Fields& row, const SacctColumns& columns, const Place& place,
+                         TraceJob& job) {
   job.id = row[*columns.id];
   if (!is_job_id(job.id))
     return place.bad("JobID", job.id, "a number such as 123, 123_4 or 123.batch");
-  if (job.id.find('.') != std::string::npos) return "job step";
-  if (columns.partition) job.label = row[*columns.partition];
+  if (job.id.find('.') != std::string::npos) return LossReason::kJobStep;
+  if (columns.partition) job.label = job.partition = row[*columns.partition];
+  if (columns.user) job.user = row[*columns.user];
+  if (columns.account) job.account = row[*columns.account];
   const std::string_view submit = row[*columns.submit];
-  if (is_slurm_none(submit)) return "no submit time";
+  if (is_slurm_none(submit)) return LossReason::kNoSubmitTime;
   const auto submit_us = parse_slurm_date(submit);
   if (!submit_us) return place.bad("Submit", submit, "a date such as 2024-03-01T12:34:56");
   job.submit_us = *submit_us;
-  if (columns.state && is_unfinished(row[*columns.state])) return "not finished";
   const auto gpus = find_gpus(row, columns, place);
-  if (!gpus) return pass_on(gpus);
   const auto duration = run_time(row, columns, place);
+  if (columns.state && is_unfinished(row[*columns.state])) {
+    // What it used so far, where Slurm says it.
+    if (gpus && duration) set_gpus(*gpus, job), job.duration_us = *duration;
+    return LossReason::kNotFinished;
+  }
+  if (!gpus) return pass_on(gpus);
   if (!duration) return pass_on(duration);
   job.duration_us = *duration;
-  if (*duration == 0) return "no run time";
-  if (gpus->count == 0 && gpus->shards) return "asks for shards, whose size sacct does not say";
-  if (gpus->count == 0) return "asks for no GPU";
-  job.gpu_count = static_cast<std::int32_t>(gpus->count);
-  if (gpus->mig_slices > 0) job.gpu_fraction = gpus->mig_slices / 7.0;
-  job.memory_mib = gpus->memory_mib;
-  return "";
+  if (*duration == 0) return LossReason::kNoRunTime;
+  if (gpus->count == 0 && gpus->shards) return LossReason::kShards;
+  if (gpus->count == 0) return LossReason::kNoGpu;
+  set_gpus(*gpus, job);
+  const auto start = start_time(row, columns, place, job.submit_us);
+  if (!start) return pass_on(start);
+  job.start_us = *start;
+  const auto limit = time_limit(row, columns, place);
+  if (!limit) return pass_on(limit);
+  job.estimate_us = *limit;
+  return Dropped();
 }
 
 }  // namespace
@@ -168,6 +230,14 @@ Result<Trace> parse_trace_sacct(std::string_view text, const std::string& name) 
   while (lines.next() && trim(lines.line()).empty()) {
   }
   if (trim(lines.line()).empty()) return fail("{}: is empty, expected a header line", name);
+  const auto too_wide = [&] {
+    return std::ranges::count(lines.line(), '|') >= static_cast<std::ptrdiff_t>(kMaxColumns);
+  };
+  const auto refuse_wide = [&] {
+    return fail("{}:{}: more than {} fields, expected at most that", name, lines.number(),
+                kMaxColumns);
+  };
+  if (too_wide()) return refuse_wide();
   std::vector<std::string_view> header = split(lines.line(), '|');
   for (std::string_view& column : header) column = trim(column);
   const auto columns = find_sacct_columns(header, {name, lines.number()});
@@ -179,6 +249,7 @@ Result<Trace> parse_trace_sacct(std::string_view text, const std::string& name) 
   while (lines.next()) {
     if (trim(lines.line()).empty()) continue;
     ++report.rows_read;
+    if (too_wide()) return refuse_wide();
     const Fields row = split(lines.line(), '|');
     if (row.size() != columns->count) {
       return fail("{}:{}: {} fields, expected {} as in the header", name, lines.number(),
@@ -187,17 +258,20 @@ Result<Trace> parse_trace_sacct(std::string_view text, const std::string& name) 
     TraceJob job;
     const auto reason = read_row(row, *columns, {name, lines.number()}, job);
     if (!reason) return pass_on(reason);
-    if (reason->empty()) {
+    if (!*reason) {
       trace.jobs.push_back(std::move(job));
     } else {
-      report.drop(*reason);
+      report.drop(**reason, job);
     }
   }
   // The clock starts at the midnight before the first job, so that every job keeps its hour of the
   // day.
   TimeUs first = kNever;
   for (const TraceJob& job : trace.jobs) first = std::min(first, job.submit_us);
-  for (TraceJob& job : trace.jobs) job.submit_us -= first - first % kDayUs;
+  for (TraceJob& job : trace.jobs) {
+    job.submit_us -= first - first % kDayUs;
+    if (job.start_us >= 0) job.start_us -= first - first % kDayUs;
+  }
   report.hour_known = true;
   report.real = {"submit times", "run times", "GPUs allocated"};
   const auto with_memory =

@@ -1,7 +1,7 @@
 // The Standard Workload Format of the Parallel Workloads Archive: `;` header lines, then 18 numbers
 // a line, -1 for what is not known (Chapin et al., JSSPP 1999; version 2.2). Fields used, from 1:
-// job number, 2 submit, 4 run time, 5 processors allocated, 8 processors asked for, 11 status, 15
-// queue.
+// job number, 2 submit, 3 wait, 4 run time, 5 processors allocated, 8 processors asked for, 9 time
+// asked for, 11 status, 12 user, 13 group (the account), 15 queue, 16 partition.
 #include <array>
 #include <cmath>
 
@@ -108,30 +108,38 @@ Result<Row> read_fields(const Lines& lines, const std::string& name) {
   return fail("{}:{}: {} fields, expected 18", name, lines.number(), count);
 }
 
-// The reason to drop the row, "" to keep it.
-Result<std::string_view> read_row(const Row& row, const Lines& lines, const std::string& name,
-                                  double procs_per_gpu, TraceJob& job) {
+// The reason to drop the row; nothing keeps it.
+Result<Dropped> read_row(const Row& row, const Lines& lines, const std::string& name,
+                         double procs_per_gpu, TraceJob& job) {
   const auto bad = [&](int field, std::string_view expected) {
     return fail("{}:{}: {}: found '{}', expected {}", name, lines.number(), kNames[field],
                 row[field], expected);
   };
   job.id = fmt::format("{}", row[0]);
   if (row[14] >= 0) job.label = fmt::format("queue {}", row[14]);
+  const auto name_of = [&](int field) {
+    return row[field] >= 0 ? fmt::format("{}", row[field]) : std::string();
+  };
+  job.user = name_of(11);
+  job.account = name_of(12);
+  job.partition = name_of(15);
   if (row[1] < 0 && row[1] != -1) return bad(1, "seconds from 0, or -1");
   if (row[1] > kMaxSeconds) return bad(1, "at most 1e10 seconds");
   if (row[3] > kMaxSeconds) return bad(3, "at most 1e10 seconds");
-  if (row[1] < 0) return "no submit time";
+  if (row[1] < 0) return LossReason::kNoSubmitTime;
   // 2, 3, 4: pieces of a job that was checkpointed; another line has the whole of it.
-  if (row[10] == 2 || row[10] == 3 || row[10] == 4) return "part of a checkpointed job";
+  if (row[10] == 2 || row[10] == 3 || row[10] == 4) return LossReason::kCheckpointPart;
   job.submit_us = to_us(row[1]);
   job.duration_us = row[3] > 0 ? to_us(row[3]) : 0;
-  if (job.duration_us == 0) return "no run time";
+  if (row[2] >= 0 && row[2] <= kMaxSeconds) job.start_us = job.submit_us + to_us(row[2]);
+  if (row[8] > 0 && row[8] <= kMaxSeconds) job.estimate_us = to_us(row[8]);
+  if (job.duration_us == 0) return LossReason::kNoRunTime;
   const double gpus = (row[4] > 0 ? row[4] : row[7]) / procs_per_gpu;
-  if (!(gpus > 0)) return "no processors";
+  if (!(gpus > 0)) return LossReason::kNoProcessors;
   if (gpus > kMaxGpusOfJob) return bad(row[4] > 0 ? 4 : 7, "at most 65536 GPUs of them");
   job.gpu_fraction = std::min(gpus, 1.0);
   job.gpu_count = static_cast<std::int32_t>(std::ceil(gpus));
-  return "";
+  return Dropped();
 }
 
 }  // namespace
@@ -157,16 +165,19 @@ Result<Trace> parse_trace_swf(std::string_view text, const std::string& name,
     const double per_gpu = procs_per_gpu.value_or(header.procs_per_gpu.value_or(1));
     const auto reason = read_row(*row, lines, name, per_gpu, job);
     if (!reason) return pass_on(reason);
-    if (reason->empty()) {
+    if (!*reason) {
       trace.jobs.push_back(std::move(job));
     } else {
-      report.drop(*reason);
+      report.drop(**reason, job);
     }
   }
   if (report.rows_read == 0) return fail("{}: has no jobs", name);
   if (const auto offset = clock_offset(header)) {
     report.hour_known = true;
-    for (TraceJob& job : trace.jobs) job.submit_us += *offset;
+    for (TraceJob& job : trace.jobs) {
+      job.submit_us += *offset;
+      if (job.start_us >= 0) job.start_us += *offset;
+    }
   } else {
     report.notes.push_back(
         "the source's hour of day is not known; hours count from its first second");

@@ -54,8 +54,8 @@ TEST(TraceCsv, ReadsKeepsAndDrops) {
   EXPECT_EQ(trace->jobs[1].gpu_fraction, .32);
   EXPECT_EQ(trace->jobs[1].label, "openb:BE:running");
   EXPECT_EQ(trace->report.rows_read, 6u);
-  EXPECT_EQ(trace->report.rows_kept, 2u);
-  EXPECT_EQ(trace->report.dropped_text(), "2 no run time, 2 asks for no GPU");
+  EXPECT_EQ(trace->report.kept.rows, 2u);
+  EXPECT_EQ(trace->report.dropped.text(), "2 no run time, 2 asks for no GPU");
 }
 
 TEST(TraceCsv, RefusesMalformedRows) {
@@ -117,7 +117,7 @@ TEST(TraceOpenb, ReadsThePodList) {
   EXPECT_EQ(pod.gpu_fraction, .46);
   EXPECT_EQ(pod.memory_mib, 0);
   EXPECT_EQ(pod.label, "BE:Running");
-  EXPECT_EQ(trace->report.dropped_text(), "1 asks for no GPU, 1 never scheduled, 1 no run time");
+  EXPECT_EQ(trace->report.dropped.text(), "1 asks for no GPU, 1 never scheduled, 1 no run time");
 }
 
 TEST(TraceOpenb, RefusesMalformedRows) {
@@ -168,7 +168,7 @@ TEST(TraceSwf, DropsWhatDidNotRun) {
                           swf_row("-1", "9", "1") + swf_row("5", "9", "1", "3"),
                       "t.swf", {});
   ASSERT_TRUE(trace);
-  EXPECT_EQ(trace->report.dropped_text(),
+  EXPECT_EQ(trace->report.dropped.text(),
             "2 no run time, 1 no submit time, 1 part of a checkpointed job");
 }
 
@@ -240,7 +240,7 @@ TEST(TraceSacct, ReadsJobsAndDropsTheRest) {
   EXPECT_EQ(trace->jobs[2].id, "103+0");
   EXPECT_EQ(trace->jobs[2].duration_us, 49 * kHourUs);
   EXPECT_EQ(trace->jobs[2].gpu_count, 2);
-  EXPECT_EQ(trace->report.dropped_text(),
+  EXPECT_EQ(trace->report.dropped.text(),
             "1 job step, 2 not finished, 1 asks for no GPU, 1 no run time, 1 asks for shards, "
             "whose size sacct "
             "does not say");
@@ -283,6 +283,97 @@ TEST(TraceSacct, RefusesMalformedRows) {
             "s:1: column AllocTRES (or ReqTRES) is missing from the header");
   EXPECT_EQ(parse_trace_sacct("JobID|Submit|Start|AllocTRES\n", "s").error().message,
             "s:1: column ElapsedRaw (or Elapsed, or Start and End) is missing from the header");
+}
+
+TEST(TraceSacct, ReadsStartTimesLimitsAndWhoSubmitted) {
+  const auto trace = parse_trace_sacct(
+      "JobID|User|Account|Partition|Submit|Start|ElapsedRaw|Timelimit|State|AllocTRES\n"
+      "1|ann|bio|a100|2024-03-01T10:00:00|2024-03-01T10:30:00|3600|02:00:00|COMPLETED|gres/gpu=1\n"
+      "2|bob|phy|h100|2024-03-01T11:00:00|Unknown|3600|UNLIMITED|COMPLETED|gres/gpu=1\n"
+      "3|bob|phy|h100|2024-03-01T11:00:00|2024-03-01T11:00:00|7200|1-00:00:00|RUNNING|gres/gpu=2\n",
+      "s");
+  ASSERT_TRUE(trace) << trace.error().message;
+  ASSERT_EQ(trace->jobs.size(), 2u);
+  const TraceJob& first = trace->jobs[0];
+  EXPECT_EQ(first.submit_us, 10 * kHourUs);
+  EXPECT_EQ(first.start_us, 10 * kHourUs + 30 * kMinuteUs);
+  EXPECT_EQ(first.estimate_us, 2 * kHourUs);
+  EXPECT_EQ(first.user, "ann");
+  EXPECT_EQ(first.account, "bio");
+  EXPECT_EQ(first.partition, "a100");
+  EXPECT_EQ(trace->jobs[1].start_us, -1);
+  EXPECT_EQ(trace->jobs[1].estimate_us, 0);
+  // A job that still runs is dropped with what it used so far.
+  EXPECT_DOUBLE_EQ(trace->report.dropped.of(LossReason::kNotFinished).gpu_hours, 4);
+  const auto bad = parse_trace_sacct(
+      "JobID|Submit|ElapsedRaw|Timelimit|AllocTRES\n1|2024-03-01T10:00:00|9|soon|gres/gpu=1\n",
+      "s");
+  EXPECT_EQ(bad.error().message,
+            "s:2: Timelimit: found 'soon', expected [days-]hours:minutes:seconds, UNLIMITED or "
+            "Partition_Limit");
+}
+
+TEST(TraceSacct, AsksForParsable2WhereColumnsAreAligned) {
+  const char* aligned =
+      "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode \n"
+      "------------ ---------- ---------- ---------- ---------- ---------- -------- \n"
+      "1                  wrap       a100        bio          8  COMPLETED      0:0 \n";
+  const auto detected = detect_format(aligned, "s");
+  ASSERT_FALSE(detected);
+  EXPECT_NE(detected.error().message.find("--parsable2"), std::string::npos)
+      << detected.error().message;
+  const auto read = parse_trace_sacct(aligned, "s");
+  ASSERT_FALSE(read);
+  EXPECT_NE(read.error().message.find("--parsable2"), std::string::npos) << read.error().message;
+}
+
+TEST(TraceCsv, ReadsKnownTimesAndShortKinds) {
+  const auto trace = parse_trace_csv(
+      "job_id,submit_s,duration_s,gpu_fraction,gpu_count,kind,start_s,deadline_s,estimate_s\n"
+      "a,10,5,1,1,train,12,40,6\nb,11,5,1,1,infer,,,\n",
+      "t.csv");
+  ASSERT_TRUE(trace) << trace.error().message;
+  EXPECT_EQ(trace->jobs[0].kind, TraceKind::kTraining);
+  EXPECT_EQ(trace->jobs[0].start_us, 12 * kSecondUs);
+  EXPECT_EQ(trace->jobs[0].deadline_us, 40 * kSecondUs);
+  EXPECT_EQ(trace->jobs[0].estimate_us, 6 * kSecondUs);
+  EXPECT_EQ(trace->jobs[1].kind, TraceKind::kInference);
+  EXPECT_EQ(trace->jobs[1].start_us, -1);
+  EXPECT_EQ(trace->jobs[1].deadline_us, -1);
+  const auto early = parse_trace_csv(
+      "job_id,submit_s,duration_s,gpu_fraction,gpu_count,deadline_s\na,10,5,1,1,9\n", "t.csv");
+  EXPECT_EQ(early.error().message,
+            "t.csv:2: deadline_s: found '9', expected seconds from submit_s to 1e10, or nothing");
+}
+
+TEST(TraceSwf, ReadsWaitsAndTimesAskedFor) {
+  const auto trace =
+      parse_trace_swf("1 100 20 50 1 -1 -1 1 90 -1 1 7 3 -1 2 5 -1 -1\n", "s", std::nullopt);
+  ASSERT_TRUE(trace) << trace.error().message;
+  const TraceJob& job = trace->jobs[0];
+  EXPECT_EQ(job.start_us, 120 * kSecondUs);
+  EXPECT_EQ(job.estimate_us, 90 * kSecondUs);
+  EXPECT_EQ(job.user + "/" + job.account + "/" + job.partition, "7/3/5");
+}
+
+// Numbering each repeated id from 2 again took time in the square of their number.
+TEST(Trace, NumbersManyRowsOfOneIdInLinearTime) {
+  std::string text = "job_id,submit_s,duration_s,gpu_fraction,gpu_count\n";
+  for (int i = 0; i < 100'000; ++i) text += "7,0,1,1,1\n";
+  const auto trace = parse_trace_csv(text, "t.csv");
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->jobs.back().id, "7#100000");
+}
+
+TEST(Trace, RefusesRowsOfVeryManyFields) {
+  const std::string wide(200'000, ',');
+  EXPECT_EQ(detect_format("job_id" + wide, "t").error().message,
+            "t:1: more than 4096 fields, expected at most that");
+  EXPECT_EQ(parse_trace_csv("job_id" + wide, "t").error().message,
+            "t:1: more than 4096 fields, expected at most that");
+  const std::string bars(200'000, '|');
+  EXPECT_EQ(parse_trace_sacct("JobID" + bars, "t").error().message,
+            "t:1: more than 4096 fields, expected at most that");
 }
 
 }  // namespace

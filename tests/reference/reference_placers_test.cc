@@ -125,5 +125,22 @@ TEST(Placers, SeeTimesOffByTheEstimateError) {
   EXPECT_GT(not_2g, 0);
 }
 
+// The job takes 10 s on 7g and is believed to take a multiple of it, and an error on top.
+TEST(Placers, SeeAJobsOwnEstimateInPlaceOfItsTimes) {
+  auto c = static_case({"4-2-1"}, {job(0, 45, kPlacerTimes)}, "edf", Preemption::kNone);
+  Job& row = c.table.jobs[0];
+  const double true_7g_s = to_s(row.time_us.back());
+  for (const double times : {.5, 1., 2., 4.}) {
+    row.estimate_us = to_us(times * true_7g_s);
+    const double expected = times * 70 <= 45 ? 70 : times * 40 <= 45 ? 40 : 20;
+    EXPECT_EQ(c.run().finish_us, seconds({expected})) << times;
+    c.setup.estimate_sigma = .7;
+    const double factor = times * std::exp(.7 * Random(c.setup.seed, "estimate error").normal());
+    const double seen = factor * 70 <= 45 ? 70 : factor * 40 <= 45 ? 40 : 20;
+    EXPECT_EQ(c.run().finish_us, seconds({seen})) << times;
+    c.setup.estimate_sigma = 0;
+  }
+}
+
 }  // namespace
 }  // namespace smartmig::reference

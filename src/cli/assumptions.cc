@@ -1,0 +1,148 @@
+#include "cli/assumptions.h"
+
+#include "base/text.h"
+#include "workload/generator.h"
+
+namespace smartmig {
+namespace {
+
+// "all 40 jobs", "30 of 40 jobs"
+std::string share_text(std::size_t part, std::size_t whole) {
+  return part == whole ? fmt::format("all {} jobs", whole)
+                       : fmt::format("{} of {} jobs", part, whole);
+}
+
+Assumption deadlines(const WorkloadOptions& options, const std::optional<JobFile>& file) {
+  constexpr const char* kOption = "--deadlines";
+  if (file && !file->trace) return {"deadlines", "the column deadline_s of the job table", ""};
+  const std::string given = options.deadlines.value_or(std::string(default_deadlines(options)));
+  const auto rule = parse_deadline_rule(given);
+  SM_CHECK(rule.has_value());
+  const std::string drawn =
+      fmt::format("submit + U({}, {}) x the time on {}g{}", rule->low, rule->high, rule->size,
+                  options.deadlines ? "" : ", the default");
+  if (!file || file->counts.deadlines == 0) return {"deadlines", drawn, kOption};
+  if (file->counts.deadlines == file->counts.jobs) return {"deadlines", "the trace's own", kOption};
+  return {"deadlines",
+          fmt::format("the trace's own for {}; for the others {}",
+                      share_text(file->counts.deadlines, file->counts.jobs), drawn),
+          kOption};
+}
+
+Assumption speeds(const WorkloadOptions& options, const std::optional<JobFile>& file) {
+  if (file && !file->trace)
+    return {"speeds", "the times of the job table, on slices of an A100-40GB", ""};
+  if (file) {
+    const std::string set = options.assign_profiles.value_or("paper");
+    return {"speeds",
+            set == "linear" ? "linear in the compute slices, through each job's observed time"
+                            : fmt::format("profiles drawn from '{}', through each job's observed "
+                                          "time on the size it had",
+                                          set),
+            "--assign-profiles"};
+  }
+  const bool linear = options.speeds.value_or("paper") == "linear";
+  return {"speeds", linear ? "linear in the compute slices" : "the papers' four profiles",
+          "--speeds"};
+}
+
+Assumption kinds(const WorkloadOptions& options, const std::optional<JobFile>& file) {
+  const double share = options.training_share.value_or(.2);
+  const std::string drawn = fmt::format("training with probability {:g}", share);
+  if (!file) return {"kinds", drawn, "--training-share"};
+  if (!file->trace) return {"kinds", "the column kind of the job table", ""};
+  const ImportCounts& counts = file->counts;
+  if (counts.kinds == counts.jobs) return {"kinds", "the trace's own", ""};
+  return {"kinds",
+          fmt::format("{} for {}{}", drawn, share_text(counts.jobs - counts.kinds, counts.jobs),
+                      counts.kinds ? "; the others' is the trace's" : ""),
+          "--training-share"};
+}
+
+Assumption estimates(const RunOptions& options, const std::optional<JobFile>& file) {
+  std::string text = "policies know the true run times";
+  std::string option = "--estimate-error";
+  if (file && file->counts.estimates > 0) {
+    text = fmt::format("policies believe the file's estimates of {}",
+                       share_text(file->counts.estimates, file->counts.jobs));
+    option = "--estimates exact, --estimate-error";
+  }
+  if (options.estimate_error > 0) {
+    text += fmt::format(", off by a lognormal factor with sigma {:g}", options.estimate_error);
+  }
+  return {"estimates", text, option};
+}
+
+Assumption memory(const WorkloadOptions& options, const std::optional<JobFile>& file) {
+  if (!file) return {"memory", "every job fits every slice", ""};
+  if (!file->trace) return {"memory", "the column memory_mib, else a job fits every slice", ""};
+  const std::string rule = options.memory.value_or("trace");
+  return {"memory",
+          rule == "trace"  ? "what the trace says; a job of which it says nothing fits every slice"
+          : rule == "none" ? "every job fits every slice"
+                           : "that of the job's speed profile",
+          "--memory"};
+}
+
+Assumption several_gpus(const WorkloadOptions& options) {
+  const std::string rule = options.multi_gpu.value_or("drop");
+  return {"jobs on several GPUs",
+          rule == "drop"  ? "left out"
+          : rule == "one" ? "run on one GPU for as long as they ran on several"
+                          : "run as one job for each GPU",
+          "--multi-gpu"};
+}
+
+Assumption boards(const RunOptions& options, const RunSetup& setup) {
+  std::string text = describe_fleet(options, setup.fleet);
+  const std::vector<std::string> assumed = board_assumptions(setup.fleet);
+  if (!assumed.empty()) text += "; assumed and not measured: " + join(assumed, "; ");
+  return {"boards", text, "--fleet"};
+}
+
+Assumption costs(const RunSetup& setup) {
+  const std::string& name = setup.settings.engine.costs.name;
+  const char* meaning = name == "free"   ? ": slices change and jobs move in no time"
+                        : name == "real" ? ": slices and checkpoints take the times of hardware"
+                                         : "";
+  return {"costs of moves", name + meaning, "--costs, --cost-scale"};
+}
+
+Assumption preemption(const RunSetup& setup) {
+  switch (setup.settings.engine.preemption) {
+    case Preemption::kFree:
+      return {"preemption", "free: every job can stop and move at any time", "--preemption"};
+    case Preemption::kCheckpoint:
+      return {"preemption", "checkpoint: training jobs save and restore, inference jobs never stop",
+              "--preemption"};
+    case Preemption::kOff:
+      break;
+  }
+  return {"preemption", "none: a job runs to its end where it started", "--preemption"};
+}
+
+}  // namespace
+
+std::vector<Assumption> list_assumptions(const RunOptions& options, const RunSetup& setup,
+                                         const std::optional<JobFile>& file) {
+  const WorkloadOptions& workload = options.workload;
+  std::vector<Assumption> list = {deadlines(workload, file), speeds(workload, file),
+                                  kinds(workload, file), estimates(options, file),
+                                  memory(workload, file)};
+  if (file && file->trace) list.push_back(several_gpus(workload));
+  list.push_back(boards(options, setup));
+  list.push_back(costs(setup));
+  list.push_back(preemption(setup));
+  return list;
+}
+
+std::string assumptions_text(const std::vector<Assumption>& assumptions) {
+  std::string text = "Assumed:\n";
+  for (const Assumption& assumption : assumptions) {
+    text += fmt::format("  {}: {}{}\n", assumption.what, assumption.text,
+                        assumption.option.empty() ? "" : fmt::format(" ({})", assumption.option));
+  }
+  return text;
+}
+
+}  // namespace smartmig
