@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -31,12 +32,13 @@ struct TrainOptions {
 };
 
 // All that a signal may touch.
-volatile std::sig_atomic_t interrupted = 0;
+std::atomic<bool> interrupted = false;
+static_assert(std::atomic<bool>::is_always_lock_free);
 
 // The first SIGINT or SIGTERM asks for a stop; the second ends the program as ever.
 void stop_on_signals() {
   struct sigaction action = {};
-  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_handler = [](int) { interrupted = true; };
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
@@ -195,7 +197,7 @@ int run_train(TrainOptions options) {
   training.threads = options.threads;
   training.resume = options.resume;
   training.stop_after = options.stop_after;
-  training.stop = [] { return interrupted != 0; };
+  training.stop = [] { return interrupted.load(); };
   if (recipe->policy.kind == PolicyKind::kSmartmig)
     return run_knobs(options, *recipe, *text, training);
   const auto start = std::chrono::steady_clock::now();
