@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "case_count.h"
+#include "control/journal_mark.h"
 #include "control/journal_test_disk.h"
 #include "control/journal_test_rows.h"
 
@@ -63,13 +64,34 @@ class PowerLosses {
       std::ofstream out(dir / fs::path(path).filename(), std::ios::binary);
       out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     }
+    leave_mark(dir + "/" + kMarkName);
     check(dir,
           fmt::format("seed {}, {} losses left, mode {}", seed_, losses_, static_cast<int>(mode)));
+  }
+
+  // The mark is not synced with each transaction: it may be older, and the slot that was written
+  // last torn.
+  void leave_mark(const std::string& path) {
+    std::ifstream in(folder_.path() + "/" + kMarkName, std::ios::binary);
+    std::string mark(std::istreambuf_iterator<char>(in), {});
+    if (mark.empty()) return;
+    if (random_.below(3) == 0) {
+      const std::size_t slot = mark.size() / 2 * random_.below(2);
+      mark.replace(slot + random_.below(60), 8, 8, '\0');
+    }
+    if (random_.below(3) == 0 && !older_mark_.empty()) {
+      std::swap(mark, older_mark_);
+    } else {
+      older_mark_ = mark;
+    }
+    std::ofstream(path, std::ios::binary) << mark;
   }
 
   void check(const std::string& dir, const std::string& where) {
     auto journal = Journal::open(dir);
     ASSERT_TRUE(journal.has_value()) << where << ": " << journal.error().message;
+    EXPECT_EQ(journal->standing().kind, Journal::Standing::Kind::kTrusted)
+        << where << ": " << journal->standing().why;
     auto reader = JournalReader::open(dir);
     ASSERT_TRUE(reader.has_value()) << where << ": " << reader.error().message;
     const JournalModel found = everything_in(*journal, *reader);
@@ -86,6 +108,7 @@ class PowerLosses {
   Random random_;
   const TestFolder folder_{true};
   TestDisk disk_;
+  std::string older_mark_;
   JournalModel before_;  // What was answered.
   JournalModel during_;  // With the transaction under way.
 };

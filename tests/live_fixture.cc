@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
 #include <thread>
@@ -88,6 +89,17 @@ bool wait_until(const std::function<bool()>& what, double most_s) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
   return true;
+}
+
+void run_side_by_side(int count, int rigs, const std::function<void(int)>& body) {
+  std::atomic<int> next = 0;
+  std::vector<std::thread> threads;
+  for (int rig = 0; rig < rigs; ++rig) {
+    threads.emplace_back([&] {
+      for (int i = next++; i < count && !testing::Test::HasFailure(); i = next++) body(i);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 JobRequest job_of(double work_s, double deadline_s, const std::string& key) {

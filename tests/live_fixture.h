@@ -51,6 +51,9 @@ class LiveRig {
 // Until it holds; false where it does not within `most_s` seconds.
 bool wait_until(const std::function<bool()>& what, double most_s = 20);
 
+// body(0) to body(count - 1), `rigs` of them at a time; no more once one has failed.
+void run_side_by_side(int count, int rigs, const std::function<void(int)>& body);
+
 JobRequest job_of(double work_s, double deadline_s, const std::string& key = "");
 
 // The first thing in which the controller's picture and the hardware differ, or that no fleet may

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <thread>
 
@@ -104,21 +105,21 @@ void finish_and_check(LiveRig& rig, const Client& client) {
   EXPECT_EQ(wrong_journal(rig.state_dir()), "");
 }
 
-TEST(LiveKill, LosesNothingWhenKilledAtRandomMoments) {
-  const std::uint64_t seed = seed_of_this_run();
-  std::printf("SMARTMIG_SEED=%llu\n", static_cast<unsigned long long>(seed));
-  SCOPED_TRACE(fmt::format("SMARTMIG_SEED={}", seed));
+// Kills a controller again and again as soon as the next one is there. Answers how many jobs were
+// accepted.
+std::size_t kill_at_random_moments(const std::string& name, std::uint64_t seed, int kills) {
   Random random(seed, "kills");
-  LiveRig rig("random-kills");
+  LiveRig rig(name);
   rig.start_fleet("3xA100-40GB", 500, 0.1);
   Client client(seed);
-  const int kills = case_count(kKills);
   for (int i = 0; i < kills && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(fmt::format("kill {}", i));
     ControllerProcess controller(rig, kPolicies[random.below(std::size(kPolicies))]);
     const bool as_it_starts = random.below(4) == 0;
     if (!as_it_starts) {
-      ASSERT_EQ(controller.ask("check").value_or("dead"), "ok");
+      EXPECT_EQ(controller.ask("check").value_or("dead"), "ok");
+      EXPECT_TRUE(controller.ask("standing").value_or("dead").starts_with("1 "))
+          << "a kill is no damage";
     }
     const std::uint64_t after_us =
         as_it_starts ? random.below(60'000) : 20'000 + random.below(600'000);
@@ -134,7 +135,83 @@ TEST(LiveKill, LosesNothingWhenKilledAtRandomMoments) {
     }
   }
   finish_and_check(rig, client);
-  std::printf("%d kills, %zu jobs accepted\n", kills, client.accepted().size());
+  return client.accepted().size();
+}
+
+TEST(LiveKill, LosesNothingWhenKilledAtRandomMoments) {
+  const std::uint64_t seed = seed_of_this_run();
+  std::printf("SMARTMIG_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  const int kills = case_count(kKills);
+  // Each has at least the usual number, one after the other on the same journal.
+  const int rigs = std::clamp(kills / kKills, 1, 4);
+  std::atomic<std::size_t> accepted = 0;
+  run_side_by_side(rigs, rigs, [&](int rig) {
+    SCOPED_TRACE(fmt::format("SMARTMIG_SEED={}, rig {}", seed, rig));
+    const int share = kills * (rig + 1) / rigs - kills * rig / rigs;
+    accepted += kill_at_random_moments(fmt::format("random-kills-{}", rig),
+                                       seed + static_cast<std::uint64_t>(rig), share);
+  });
+  std::printf("%d kills over %d rigs, %zu jobs accepted\n", kills, rigs, accepted.load());
+}
+
+enum class Absent { kController, kFleet, kBoth };
+
+// A process is killed under load and comes back after `away_s`; meanwhile clients go on, where
+// there is a controller to talk to.
+std::size_t stay_away(int number, std::uint64_t seed, Absent absent, double away_s) {
+  LiveRig rig(fmt::format("away-{}", number));
+  rig.start_fleet("3xA100-40GB", 500, 0.1);
+  Client client(seed);
+  {
+    ControllerProcess controller(rig, kPolicies[seed % std::size(kPolicies)]);
+    EXPECT_TRUE(client.load(controller, 2));
+    if (absent == Absent::kFleet) {
+      rig.kill_fleet();
+      EXPECT_TRUE(client.load(controller, away_s)) << "the controller lives on";
+      rig.restart_fleet();
+      EXPECT_TRUE(client.load(controller, 2));
+    }
+    controller.kill();
+  }
+  if (absent == Absent::kBoth) rig.kill_fleet();
+  if (absent != Absent::kFleet) std::this_thread::sleep_for(std::chrono::duration<double>(away_s));
+  if (absent == Absent::kBoth) rig.restart_fleet();
+  {
+    ControllerProcess next(rig, "smartmig");
+    EXPECT_TRUE(next.ask("standing").value_or("dead").starts_with("1 ")) << "that is no damage";
+    EXPECT_TRUE(client.load(next, 2));
+  }
+  finish_and_check(rig, client);
+  return client.accepted().size();
+}
+
+// SMARTMIG_CASES=60: for 5 to 60 s each; fewer than ten: for 5 to 8 s.
+TEST(LiveAway, LosesNothingWhenAProcessStaysAwayForLong) {
+  constexpr int kRigs = 6;
+  const std::uint64_t seed = seed_of_this_run();
+  std::printf("SMARTMIG_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  const int count = case_count(3);
+  Random random(seed, "away");
+  struct Case {
+    Absent absent;
+    double away_s;
+  };
+  std::vector<Case> cases;
+  double total_s = 0;
+  for (int i = 0; i < count; ++i) {
+    const double away_s = 5 + static_cast<double>(random.below(count < 10 ? 3000 : 55'000)) / 1000;
+    cases.push_back({static_cast<Absent>(i % 3), away_s});
+    total_s += away_s;
+  }
+  std::atomic<std::size_t> accepted = 0;
+  run_side_by_side(count, kRigs, [&](int i) {
+    const Case& one = cases[static_cast<std::size_t>(i)];
+    SCOPED_TRACE(fmt::format("SMARTMIG_SEED={}, case {}: {} away for {} s", seed, i,
+                             static_cast<int>(one.absent), one.away_s));
+    accepted += stay_away(i, seed + static_cast<std::uint64_t>(i), one.absent, one.away_s);
+  });
+  std::printf("%d absences of %.0f s together, %zu jobs accepted\n", count, total_s,
+              accepted.load());
 }
 
 struct Moment {

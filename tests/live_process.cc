@@ -1,10 +1,11 @@
 // The controller as a process that is told what to do by lines, for tests that kill it:
 //
 //   submit KEY WORK_S DEADLINE_S   ->  201 ID | 200 ID | STATUS error
-//   cancel ID | freeze | unfreeze | cordon GPU | drain GPU | uncordon GPU | apply GPU LAYOUT
-//   check                          ->  ok | the first difference between it and the hardware
-//   left                           ->  how many jobs are not over
-//   layout GPU                     ->  LAYOUT TARGET STATE, and how many slices are not ready
+//   standing                       ->  RECOVERED FROZEN TROUBLE, 1 or 0 for the first two
+//   cancel ID | freeze | unfreeze | recover | adopt GPU | cordon GPU | drain GPU | uncordon GPU |
+//   apply GPU LAYOUT check                          ->  ok | the first difference between it and
+//   the hardware left                           ->  how many jobs are not over layout GPU -> LAYOUT
+//   TARGET STATE, and how many slices are not ready
 #include <signal.h>
 #include <unistd.h>
 
@@ -28,6 +29,8 @@ std::string carry_out(Controller& controller, const std::vector<std::string>& wo
   Command command;
   if (words[0] == "freeze") command.kind = Command::Kind::kFreeze;
   if (words[0] == "unfreeze") command.kind = Command::Kind::kUnfreeze;
+  if (words[0] == "recover") command.kind = Command::Kind::kRecover;
+  if (words[0] == "adopt") command.kind = Command::Kind::kAdopt;
   if (words[0] == "cordon") command.kind = Command::Kind::kCordon;
   if (words[0] == "drain") command.kind = Command::Kind::kDrain;
   if (words[0] == "uncordon") command.kind = Command::Kind::kUncordon;
@@ -55,6 +58,10 @@ std::string answer(Controller& controller, SimulatedDriver& watcher,
   if (words[0] == "left") {
     const FleetSummary seen = controller.summary();
     return std::to_string(seen.queued + seen.running);
+  }
+  if (words[0] == "standing") {
+    const FleetSummary seen = controller.summary();
+    return fmt::format("{:d} {:d} {}", seen.recovered, seen.frozen, seen.trouble);
   }
   if (words[0] == "layout") {
     const GpuView gpu = *controller.gpu(words[1]);

@@ -300,6 +300,10 @@ TEST_F(LiveStart, NumbersThatAnOlderCopyOfTheJournalDoesNotKnowAreNotGivenAgain)
   std::filesystem::remove_all(rig_.state_dir());
   std::filesystem::rename(copy, rig_.state_dir());
   start();
+  // The mark went back, too. The fleet was told that what is missing is journalled.
+  EXPECT_FALSE(controller_->summary().recovered);
+  EXPECT_FALSE(controller_->summary().trouble.empty());
+  ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
   for (int i = 0; i < 2; ++i) {
     const JobNumber next = submit(job_of(10, 60));
     EXPECT_GT(next, last);
@@ -337,37 +341,44 @@ class LiveStartOlder : public LiveStart {
   int where_ = -1;
 };
 
-TEST_F(LiveStartOlder, ARunThatItDoesNotKnowIsStoppedOnceItCanBe) {
+TEST_F(LiveStartOlder, ARunOfAnAttemptThatItDoesNotKnowIsTheJobsAndGoesOn) {
   ASSERT_NO_FATAL_FAILURE(put_back_a_copy());
-  const std::string gpu = std::to_string(where_);
-  rig_.tell_fleet("\"op\":\"inject\",\"call\":\"kill\",\"times\":1000,\"code\":\"timeout\"");
   for (int i = 0; i < 2; ++i) {
     start();
-    EXPECT_TRUE(wait_until([&] {
-      return controller_->gpu(gpu)->trouble.find(run_ + ", which nobody waits for, cannot be") !=
-             std::string::npos;
-    })) << controller_->gpu(gpu)->trouble;
+    EXPECT_FALSE(controller_->summary().recovered);
+    EXPECT_TRUE(controller_->summary().frozen);
+    EXPECT_NE(controller_->summary().trouble.find(run_), std::string::npos)
+        << controller_->summary().trouble;
+    EXPECT_EQ(row(job_).phase, JobPhase::kRunning);
+    EXPECT_EQ(gpu_of(run_), where_);
     controller_.reset();
   }
   start();
-  rig_.tell_fleet("\"op\":\"clear\"");
-  EXPECT_TRUE(wait_until([&] { return gpu_of(run_) < 0 && controller_->gpu(gpu)->state == "up"; }))
-      << controller_->gpu(gpu)->trouble;
-  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
-  EXPECT_TRUE(comes_to(job_, JobPhase::kRunning));
+  ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
+  EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
+  EXPECT_EQ(gpu_of(run_), where_) << "it was stopped";
+  EXPECT_EQ(row(job_).attempt, 1) << "it was started again";
+  ASSERT_TRUE(controller_->cancel(job_, "test", "").has_value());
+  EXPECT_TRUE(comes_to(job_, JobPhase::kCancelled));
+  EXPECT_EQ(wrong_runs(rig_), "");
+  controller_.reset();
+  EXPECT_EQ(wrong_journal(rig_.state_dir()), "");
 }
 
-TEST_F(LiveStartOlder, ARunThatItDoesNotKnowIsStoppedOnceItsGpuCanBeRead) {
+// On a GPU that cannot be read at the start it is found later.
+TEST_F(LiveStartOlder, ARunThatItDoesNotKnowRaisesTheAlarmOnceItsGpuCanBeRead) {
   ASSERT_NO_FATAL_FAILURE(put_back_a_copy());
   LateToTell& driver = start_late(where_);
   EXPECT_EQ(controller_->gpu(std::to_string(where_))->state, "fenced");
-  EXPECT_EQ(gpu_of(run_), where_);
   driver.unreadable = -1;
-  EXPECT_TRUE(wait_until([&] {
-    return gpu_of(run_) < 0 && controller_->gpu(std::to_string(where_))->state == "up";
-  })) << controller_->gpu(std::to_string(where_))->trouble;
-  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
-  EXPECT_TRUE(comes_to(job_, JobPhase::kRunning));
+  EXPECT_TRUE(wait_until([&] { return !controller_->summary().recovered; }));
+  EXPECT_TRUE(controller_->summary().frozen);
+  EXPECT_EQ(gpu_of(run_), where_);
+  restart();
+  EXPECT_FALSE(controller_->summary().recovered);
+  ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
+  EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
+  EXPECT_EQ(gpu_of(run_), where_);
 }
 
 // As after a host that lost power: the journal is synced, the simulated fleet's state is not.

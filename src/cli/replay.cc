@@ -25,6 +25,7 @@ Result<JournalReader> open_journal(const std::string& path) {
 int run_backup(const std::string& from, const std::string& to) {
   auto journal = open_journal(from);
   if (!journal) return bad_input(journal.error().message);
+  if (const auto may = journal->check_target(to); !may) return bad_input(may.error().message);
   if (const auto copied = journal->back_up(to); !copied) return failed(copied.error().message);
   auto copy = JournalReader::open_file(to);
   if (!copy) return failed(copy.error().message);

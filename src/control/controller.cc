@@ -255,13 +255,17 @@ void Controller::Impl::accept(std::vector<Submission>& submissions) {
   }
 }
 
+Result<void> Controller::Impl::open_reader() {
+  if (reader) return {};
+  auto opened = JournalReader::open(options.state_dir);
+  if (!opened) return pass_on(opened);
+  reader.emplace(std::move(*opened));
+  return {};
+}
+
 Result<std::optional<JobRow>> Controller::Impl::final_job_with(const std::string& owner,
                                                                const std::string& key) {
-  if (!reader) {
-    auto opened = JournalReader::open(options.state_dir);
-    if (!opened) return pass_on(opened);
-    reader.emplace(std::move(*opened));
-  }
+  if (const auto opened = open_reader(); !opened) return pass_on(opened);
   return reader->job_by_key(owner, key);
 }
 
@@ -287,9 +291,7 @@ Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
   const Result<void> done = journal->commit();
   last_flush_try_ns = monotonic_ns();
   if (!done) {
-    if (trouble.empty()) notice("fleet", nlohmann::json{{"trouble", done.error().message}}.dump());
-    trouble = done.error().message;
-    refuses_submissions = true;
+    cannot_write(done.error().message);
     return done;
   }
   rows.clear();
@@ -301,6 +303,13 @@ Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
   const std::lock_guard lock(seen_mutex);
   ++counted.commits;
   return done;
+}
+
+// Nothing is decided and submissions are refused until the journal can be written again.
+void Controller::Impl::cannot_write(const std::string& why) {
+  if (trouble.empty()) notice("fleet", nlohmann::json{{"trouble", why}}.dump());
+  trouble = why;
+  refuses_submissions = true;
 }
 
 // An event of our own making, or seen: journalled, and the model's at once.
@@ -353,6 +362,8 @@ void Controller::Impl::housekeeping() {
     if (now_ns - last_flush_try_ns >= kRetryFlushNs) keep_what_came();
     return;
   }
+  if (const auto in_place = journal->check_files(); !in_place)
+    return cannot_write(in_place.error().message);
   const auto limit_ns = static_cast<std::int64_t>(options.call_timeout_s * 1e9);
   for (const GpuIndex gpu : lanes->give_up(now_ns, limit_ns)) {
     gpus[gpu].hung = true;
@@ -363,13 +374,17 @@ void Controller::Impl::housekeeping() {
     fence(gpu,
           fmt::format("a call to its driver has not answered for {:g} s", options.call_timeout_s));
   }
+  if (recovered) do_what_is_due();
+  forget_old();
+}
+
+void Controller::Impl::do_what_is_due() {
   const TimeUs now = clock_us();
   for (const GpuIndex gpu : std::vector<GpuIndex>(fenced.begin(), fenced.end())) {
     const TimeUs retry_us = gpus[gpu].row.retry_us;
     if (retry_us >= 0 && now >= retry_us) try_again(gpu);
   }
   for (const JobNumber number : watched) watch(jobs.at(number), now);
-  forget_old();
 }
 
 // A job that should have stopped by now, or has run for as long as it may.

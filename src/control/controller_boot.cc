@@ -15,9 +15,12 @@ namespace {
 
 constexpr const char* kComparedPolicy = "none/edf";
 // Settings.
-constexpr const char* kFleet = "fleet";         // Whose journal it is.
-constexpr const char* kFirstJob = "least job";  // Those before it are of a journal that was lost.
-constexpr const char* kNextJob = "next job";    // The least that the next one may have.
+constexpr const char* kFleet = "fleet";          // Whose journal it is.
+constexpr const char* kFirstJob = "least job";   // Those before it are of a journal that was lost.
+constexpr const char* kNextJob = "next job";     // The least that the next one may have.
+constexpr const char* kRecovered = "recovered";  // "no": an operator has yet to say `recover`, ...
+constexpr const char* kDoubt = "doubt";          // ... and this is why.
+constexpr const char* kFrozen = "frozen";
 
 std::string fleet_spec(const std::vector<std::string>& boards) {
   std::string text;
@@ -68,26 +71,128 @@ Result<void> Controller::Impl::open_journal() {
   return {};
 }
 
-std::string Controller::Impl::damage_in_words() const {
-  if (damaged_journal.empty()) return damage;
-  return fmt::format("the journal was damaged ({}) and is kept in {}", damage, damaged_journal);
+// Where it is not known what is owed an operator looks before anything is touched: nothing is
+// started, stopped, killed or cut until `recover`. The first reason counts.
+void Controller::Impl::doubt_journal(JournalDoubt kind, const std::string& why) {
+  if (doubt != JournalDoubt::kNothing) return;
+  doubt = kind;
+  damage = why;
+  recovered = false;
+  // Written together with whatever is written next.
+  rows.emplace_back(std::pair<std::string, std::string>(kRecovered, "no"));
+  rows.emplace_back(std::pair<std::string, std::string>(kFrozen, "yes"));
+  rows.emplace_back(std::pair<std::string, std::string>(kDoubt, damage));
 }
 
-// Where nothing is known of what is owed an operator looks before anything is touched.
-void Controller::Impl::doubt_the_journal(const std::vector<GpuReading>& readings) {
-  const auto runs = [](const GpuReading& gpu) {
+// What can be told before the journal is read.
+void Controller::Impl::doubt_what_was_opened(const std::vector<GpuReading>& readings) {
+  using Kind = Journal::Standing::Kind;
+  const Journal::Standing& standing = journal->standing();
+  const auto has_runs = [](const GpuReading& gpu) {
     return std::any_of(gpu.slices.begin(), gpu.slices.end(),
                        [](const SliceReading& slice) { return !slice.run.empty(); });
   };
-  if (damage.empty() && journal->setting(kFleet).empty() &&
-      std::any_of(readings.begin(), readings.end(), runs))
-    damage = "the journal is gone: the fleet has runs of an earlier one";
-  recovered = damage.empty() && journal->setting("recovered") != "no";
-  if (damage.empty()) return;
-  notice("fleet", nlohmann::json{{"trouble", damage_in_words()}}.dump());
-  // Written together with the fleet's name.
-  rows.emplace_back(std::pair<std::string, std::string>("recovered", "no"));
-  rows.emplace_back(std::pair<std::string, std::string>("frozen", "yes"));
+  recovered = journal->setting(kRecovered) != "no";
+  if (!damage.empty()) {
+    doubt_journal(JournalDoubt::kLost, damaged_journal.empty()
+                                           ? damage
+                                           : fmt::format("the journal was damaged ({}) and is kept "
+                                                         "in {}",
+                                                         damage, damaged_journal));
+  } else if (standing.kind != Kind::kTrusted) {
+    doubt_journal(standing.kind == Kind::kGone ? JournalDoubt::kLost : JournalDoubt::kWentBack,
+                  standing.why);
+  } else if (journal->setting(kFleet).empty() &&
+             std::any_of(readings.begin(), readings.end(), has_runs)) {
+    doubt_journal(JournalDoubt::kLost, "the journal is gone: the fleet has runs of an earlier one");
+  } else if (!recovered) {
+    damage = journal->setting(kDoubt);
+  }
+}
+
+// Job numbers from `known_below` on, as far as the mark or the fleet knows them, were given to jobs
+// that the journal does not have.
+void Controller::Impl::name_what_was_lost(const std::vector<GpuReading>& readings,
+                                          JobNumber known_below) {
+  for (const GpuReading& gpu : readings) {
+    for (const SliceReading& slice : gpu.slices)
+      heard_job = std::max(heard_job, number_of_run(slice.run));
+  }
+  const JobNumber last = std::max(journal->standing().next_job - 1, heard_job);
+  if (last > known_below)
+    damage += fmt::format("; jobs {} to {} were accepted and are not in it", known_below, last);
+  if (last == known_below)
+    damage += fmt::format("; job {} was accepted and is not in it", known_below);
+  next_job = std::max(next_job, last + 1);
+  begin_numbers_anew(readings);
+  rows.emplace_back(std::pair<std::string, std::string>(kDoubt, damage));
+  audit("smartmig", damage);
+  notice("fleet", nlohmann::json{{"trouble", damage}}.dump());
+}
+
+// Whether no transaction of this journal speaks of the run: it was ordered after the last of them.
+bool Controller::Impl::is_ahead(const std::string& run) const {
+  const JobNumber number = number_of_run(run);
+  if (number >= next_job) return true;
+  const auto found = jobs.find(number);
+  return found != jobs.end() && attempt_of_run(run) > found->second.row.attempt;
+}
+
+// Such a run on a GPU that could not be read at the start.
+void Controller::Impl::doubt_while_running(const std::string& run) {
+  doubt_journal(
+      JournalDoubt::kWentBack,
+      fmt::format("the journal went back: the fleet has run {}, of which the journal does "
+                  "not know",
+                  run));
+  next_job = std::max(next_job, number_of_run(run) + 1);
+  begin_numbers_anew({});
+  audit("smartmig", damage);
+  notice("fleet", nlohmann::json{{"trouble", damage}}.dump());
+  Event event;
+  event.kind = Event::Kind::kFreeze;
+  event.at_us = clock_us();
+  record(event);
+}
+
+// At the start: of a run that is there, or of an event about one.
+void Controller::Impl::note_unknown_run(const std::string& run) {
+  const JobNumber number = number_of_run(run);
+  heard_job = std::max(heard_job, number);
+  if (number >= next_job)
+    doubt_journal(JournalDoubt::kWentBack,
+                  fmt::format("the journal went back: the fleet has had run {}, and the journal "
+                              "knows no such job",
+                              run));
+}
+
+// A later attempt of a job than the journal knows of, which has thus gone back: the hardware
+// decides what exists, and the job is taken to be where the fleet has it.
+JobBook* Controller::Impl::follow_later_attempt(const std::string& run) {
+  const auto found = jobs.find(number_of_run(run));
+  if (found == jobs.end() || attempt_of_run(run) <= found->second.row.attempt) return nullptr;
+  doubt_journal(JournalDoubt::kWentBack,
+                fmt::format("the journal went back: the fleet has had run {}, and the journal ends "
+                            "at attempt {} of the job",
+                            run, found->second.row.attempt));
+  found->second.row.attempt = attempt_of_run(run);
+  found->second.row.phase = JobPhase::kRunning;
+  return &found->second;
+}
+
+// Runs that are there. Their slices were made for them: they are ours.
+void Controller::Impl::follow_later_runs(const std::vector<GpuReading>& readings) {
+  for (GpuIndex index = 0; index < gpus.size(); ++index) {
+    for (const SliceReading& slice : readings[index].slices) {
+      JobBook* book = follow_later_attempt(slice.run);
+      if (book == nullptr) continue;
+      book->row.gpu = gpus[index].row.uuid;
+      book->row.slice = slice.uuid;
+      rows.emplace_back(book->row);
+      if (gpus[index].ours.insert(slice.uuid).second)
+        rows.emplace_back(SliceRow{slice.uuid, gpus[index].row.uuid, slice.slot, boot_us});
+    }
+  }
 }
 
 Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
@@ -114,7 +219,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   if (!unread.empty() && known_fleet.empty())
     return fail("the fleet cannot be read: {}: {}", fleet.gpus[unread.begin()->first],
                 unread.begin()->second);
-  doubt_the_journal(*readings);
+  doubt_what_was_opened(*readings);
   auto snapshot = stand(*readings);
   if (!snapshot) return pass_on(snapshot);
   auto made = Model::make(*snapshot, boot_us);
@@ -145,8 +250,10 @@ void Controller::Impl::begin_counterfactual(const Snapshot& snapshot) {
         std::make_unique<Counterfactual>(std::move(*made), kComparedPolicy, fleet.clock);
 }
 
-// What was asked for and perhaps not done, and runs that nobody waits for.
+// What was asked for and perhaps not done, and runs that nobody waits for. Where the journal is
+// doubted `recover` does it.
 void Controller::Impl::take_up() {
+  if (!recovered) return;
   for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) {
     if (gpus[gpu].row.draining) stop_all_on(gpu);
     for (const JobNumber number : jobs_on(gpu)) {
@@ -210,7 +317,7 @@ DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
 
 // Handles what the fleet said while nobody listened. After the look: a run that it did not show has
 // said so by now. Each part is journalled before more is asked for, which lets the fleet forget it.
-Result<void> Controller::Impl::catch_up(const std::vector<GpuReading>& readings) {
+Result<void> Controller::Impl::catch_up() {
   taken_event =
       static_cast<std::uint64_t>(parse_integer(journal->setting("fleet event")).value_or(0));
   // A fleet whose state was put back numbers its events from there again.
@@ -222,12 +329,16 @@ Result<void> Controller::Impl::catch_up(const std::vector<GpuReading>& readings)
         });
     if (!events) return fail("the fleet's events cannot be had: {}", events.error().message);
     std::erase_if(*events, [&](const FleetEvent& event) { return event.number <= taken_event; });
-    // The fleet has been told since that what is missing here is journalled: this is an older copy
-    // of the journal, and numbers after its last have been given to other jobs.
+    // The fleet has been told that what is missing here is journalled: the journal went back.
     const std::uint64_t missing_to =
         events->empty() ? fleet.last_event : events->front().number - 1;
     if (missing_to > taken_event) {
-      begin_numbers_anew(readings);
+      missed_events = true;
+      doubt_journal(
+          journal->setting(kFleet).empty() ? JournalDoubt::kLost : JournalDoubt::kWentBack,
+          fmt::format("the journal went back: it ends at event {} of the fleet, which has "
+                      "been told that event {} is journalled",
+                      taken_event, missing_to));
       taken_event = missing_to;
     }
     if (events->empty()) return {};
@@ -258,22 +369,16 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
   first_job = parse_integer(journal->setting(kFirstJob)).value_or(1);
   numbers_from = parse_integer(journal->setting(kNextJob)).value_or(1);
   next_job = std::max({next_job, first_job, numbers_from});
-  if (!damage.empty()) {
-    begin_numbers_anew(readings);
-    first_job = next_job;
-    rows.emplace_back(std::pair<std::string, std::string>(kFirstJob, std::to_string(first_job)));
-  }
+  const JobNumber known_below = next_job;
   next_intent = loaded->next_intent;
   next_event = loaded->next_event;
   next_audit = loaded->next_audit;
-  if (!damage.empty()) audit("smartmig", damage_in_words());
   Snapshot snapshot;
   // An operator's cap outlives the controller.
   if (const auto cap = parse_number(journal->setting("power cap")))
     options.setup.limits.power_cap_w = *cap;
   snapshot.setup = options.setup;
   snapshot.version = options.version;
-  snapshot.frozen = journal->setting("frozen") == "yes" || !damage.empty();
   auto parsed = Fleet::parse(options.setup.fleet);
   if (!parsed) return pass_on(parsed);
   boards = std::make_shared<const Fleet>(std::move(*parsed));
@@ -282,7 +387,7 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
   for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) {
     gpus[gpu].row.uuid = fleet.gpus[gpu];
     gpu_by_uuid[fleet.gpus[gpu]] = gpu;
-    snapshot.gpus[gpu].fresh = recovered;
+    snapshot.gpus[gpu].fresh = true;
   }
   for (const GpuRow& row : loaded->gpus) {
     const auto found = gpu_by_uuid.find(row.uuid);
@@ -301,7 +406,18 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
     jobs.emplace(book.row.number, std::move(book));
   }
   if (auto changes = count_changes(snapshot); !changes) return pass_on(changes);
-  if (auto caught_up = catch_up(readings); !caught_up) return pass_on(caught_up);
+  for (const GpuReading& gpu : readings) {
+    for (const SliceReading& slice : gpu.slices) note_unknown_run(slice.run);
+  }
+  if (auto caught_up = catch_up(); !caught_up) return pass_on(caught_up);
+  follow_later_runs(readings);
+  if (doubt != JournalDoubt::kNothing) name_what_was_lost(readings, known_below);
+  if (doubt == JournalDoubt::kLost) {
+    first_job = next_job;
+    rows.emplace_back(std::pair<std::string, std::string>(kFirstJob, std::to_string(first_job)));
+  }
+  snapshot.frozen = journal->setting(kFrozen) == "yes" || !recovered;
+  for (Snapshot::GpuStand& gpu : snapshot.gpus) gpu.fresh = gpu.fresh && recovered;
   for (const SliceRow& row : loaded->slices) {
     const auto found = gpu_by_uuid.find(row.gpu);
     if (found != gpu_by_uuid.end()) gpus[found->second].ours.insert(row.uuid);
@@ -364,7 +480,9 @@ void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) 
   for (const FleetEvent& event : events) {
     taken_event = std::max(taken_event, event.number);
     if (event.kind == FleetEvent::Kind::kChanged) changed_us[event.gpu] = event.at_us;
+    note_unknown_run(event.run);
     JobBook* book = book_of(event.run);
+    if (book == nullptr) book = follow_later_attempt(event.run);
     if (book == nullptr) continue;
     // A look had found its slice gone before its end was heard of.
     const bool waits = book->row.phase == JobPhase::kQueued;
@@ -426,7 +544,7 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
     Snapshot::GpuStand& stand = snapshot.gpus[index];
     std::set<std::string> gone = gpu.ours;
     const SlotSet present = slots_we_know(index, readings[index]);
-    own_what_was_made(index, readings[index], present);
+    if (doubt == JournalDoubt::kNothing) own_what_was_made(index, readings[index], present);
     for (const SliceReading& slice : readings[index].slices) {
       gone.erase(slice.uuid);
       if (!(present >> slice.slot & 1)) continue;
@@ -450,7 +568,9 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
     }
     stand.present = stand.target = present;
     stand.fresh = stand.fresh && present == 0 && !gpu.intent;
-    if (gpu.intent && unread.contains(index)) {
+    if (gpu.intent && doubt != JournalDoubt::kNothing) {
+      drop_intent(index);
+    } else if (gpu.intent && unread.contains(index)) {
       // Nobody knows how far it has come: it goes back once it can be read.
       gpu.undo_reason = gpu.row.fence;
       if (gpu.intent->target != gpu.intent->base) gpu.wanted = gpu.intent->target;
@@ -480,14 +600,39 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
   }
 }
 
+// How far a change has come that a journal speaks of which went back is not known: the GPU stays as
+// the hardware has it.
+void Controller::Impl::drop_intent(GpuIndex index) {
+  IntentRow& intent = *gpus[index].intent;
+  intent.step.clear();
+  intent.closed_us = boot_us;
+  intent.outcome = "dropped: the journal went back";
+  rows.emplace_back(intent);
+  gpus[index].intent.reset();
+}
+
+// Whether the journal has spoken of the run. One of a journal that was lost, or of the part of this
+// one that was, it has not heard of.
+bool Controller::Impl::has_heard_of(const std::string& run) {
+  const JobNumber number = number_of_run(run);
+  if (number < first_job || number >= next_job) return false;
+  if (const auto found = jobs.find(number); found != jobs.end())
+    return attempt_of_run(run) <= found->second.row.attempt;
+  // Finished, and perhaps forgotten for its age.
+  if (number >= numbers_from) return true;
+  if (!open_reader()) return false;
+  const auto row = reader->job(number);
+  return row && *row && attempt_of_run(run) <= (*row)->attempt;
+}
+
 // A run of ours that nobody waits for: it ended in our books, or was never begun there. It is to be
-// killed; one of a journal that was lost goes on: nobody knows what it is worth.
+// killed; one that the journal has not heard of goes on: nobody knows what it is worth.
 bool Controller::Impl::note_if_stray(GpuIndex index, const SliceReading& slice) {
   const JobBook* book = book_of(slice.run);
   if (book != nullptr && book->row.phase != JobPhase::kQueued &&
       gpus[index].ours.contains(slice.uuid))
     return false;
-  if (number_of_run(slice.run) >= first_job) gpus[index].strays.insert(slice.run);
+  if (has_heard_of(slice.run)) gpus[index].strays.insert(slice.run);
   return true;
 }
 
@@ -505,8 +650,6 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
       JobBook* book = book_of(slice.run);
       if (note_if_stray(index, slice)) {
         snapshot.gpus[index].foreign |= SlotSet{1} << slice.slot;
-        if (number_of_run(slice.run) >= next_job)
-          begin_numbers_anew(readings);  // An older copy's journal.
         continue;
       }
       found.insert(book->row.number);
@@ -539,6 +682,11 @@ void Controller::Impl::settle_runs(const std::vector<GpuReading>& readings, Snap
     // It was lost when something happened to its GPU, or else at some time up to now.
     const auto gpu = gpu_by_uuid.find(book.row.gpu);
     const auto when = gpu == gpu_by_uuid.end() ? changed_us.end() : changed_us.find(gpu->second);
+    if (missed_events) {
+      // It may have done its work: it is not run a second time.
+      finish(book, JobPhase::kFailed, boot_us, std::string(kEndNotKnown));
+      continue;
+    }
     const bool began = book.row.phase != JobPhase::kStarting;
     requeue(book, book.row.left,
             began ? book.ran_us(when == changed_us.end() ? boot_us : when->second) : 0,

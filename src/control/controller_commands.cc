@@ -185,19 +185,26 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
       for (GpuIndex i = 0; i < gpus.size(); ++i) {
         foreign += static_cast<std::size_t>(std::popcount(model->foreign(i)));
         fenced_gpus += !gpus[i].row.fence.empty();
-        if (!dry && !gpus[i].row.fence.empty()) retry_now(i);
       }
+      if (!damage.empty()) outcome.lines.push_back(damage);
       outcome.lines.push_back(
           fmt::format("{}{} slices stay foreign until they are adopted, {} fenced GPUs are tried "
                       "anew",
                       recovered ? "" : "it decides again; ", foreign, fenced_gpus));
-      if (dry || recovered) break;
-      recovered = true;
+      if (dry) break;
+      const bool was_recovered = recovered.exchange(true);
+      for (GpuIndex i = 0; i < gpus.size(); ++i) {
+        if (!gpus[i].row.fence.empty()) retry_now(i);
+      }
+      if (was_recovered) break;
       damage.clear();
+      doubt = JournalDoubt::kNothing;
       setting("recovered", "yes");
+      setting("doubt", "");
       setting("frozen", "no");
       event.kind = Event::Kind::kUnfreeze;
       record(event);
+      take_up();
       break;
     }
     case Kind::kCordon:

@@ -108,6 +108,13 @@ struct GpuBook {
   long changes = 0;
 };
 
+// Why an operator is to look at the fleet before anything is touched.
+enum class JournalDoubt : std::uint8_t {
+  kNothing,
+  kLost,      // It was damaged or is gone: what it held is not known.
+  kWentBack,  // It holds less than was committed: its log was lost, or it is an older copy.
+};
+
 using Row = std::variant<JobRow, SliceRow, IntentRow, GpuRow, EventRow, DecisionRow, AuditRow,
                          std::pair<std::string, std::string>>;  // The last: a setting.
 
@@ -120,17 +127,25 @@ struct Controller::Impl {
   DriverResult<std::vector<GpuReading>> read_what_can_be();
   DriverResult<std::vector<GpuReading>> read_settled();
   Result<void> open_journal();
-  std::string damage_in_words() const;
-  void doubt_the_journal(const std::vector<GpuReading>& readings);
+  void doubt_what_was_opened(const std::vector<GpuReading>& readings);
+  void doubt_journal(JournalDoubt kind, const std::string& why);
+  void name_what_was_lost(const std::vector<GpuReading>& readings, JobNumber known_below);
   Result<Snapshot> stand(std::vector<GpuReading>& readings);
+  bool is_ahead(const std::string& run) const;
+  void note_unknown_run(const std::string& run);
+  void doubt_while_running(const std::string& run);
+  bool has_heard_of(const std::string& run);
+  JobBook* follow_later_attempt(const std::string& run);
+  void follow_later_runs(const std::vector<GpuReading>& readings);
   bool note_if_stray(GpuIndex index, const SliceReading& slice);
   void own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among);
   Result<void> count_changes(Snapshot& snapshot);
   void believe_the_journal(const std::vector<SliceRow>& slices, std::vector<GpuReading>& readings);
   void begin_counterfactual(const Snapshot& snapshot);
   void begin_numbers_anew(const std::vector<GpuReading>& readings);
+  void drop_intent(GpuIndex gpu);
   SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
-  Result<void> catch_up(const std::vector<GpuReading>& readings);
+  Result<void> catch_up();
   void take_up();
   void settle_ended_runs(const std::vector<FleetEvent>& events);
   void settle_slices(const std::vector<GpuReading>& readings, Snapshot& snapshot);
@@ -143,9 +158,12 @@ struct Controller::Impl {
   void take(std::vector<Input>& inputs);
   void keep_what_came();
   void accept(std::vector<Submission>& submissions);
+  Result<void> open_reader();
   Result<std::optional<JobRow>> final_job_with(const std::string& owner, const std::string& key);
   Result<void> flush(const std::vector<Row>& more);
+  void cannot_write(const std::string& why);
   void housekeeping();
+  void do_what_is_due();
   void watch(JobBook& book, TimeUs now);
   void record(Event event);
   TimeUs clock_us() const { return std::max(fleet.clock.at(monotonic_ns()), boot_us); }
@@ -242,8 +260,11 @@ struct Controller::Impl {
   TimeUs boot_us = 0;
   std::unordered_map<std::string, GpuIndex> gpu_by_uuid;
   std::shared_ptr<const Fleet> boards;
-  std::string damage;           // Of the journal that was found; empty: none.
-  std::string damaged_journal;  // Where it is kept.
+  JournalDoubt doubt = JournalDoubt::kNothing;  // Of this start.
+  std::string damage;           // Why the journal is doubted, until `recover`; empty: it is not.
+  std::string damaged_journal;  // Where a damaged one is kept.
+  JobNumber heard_job = 0;      // The highest number that the fleet has said something of.
+  bool missed_events = false;   // The fleet has forgotten some that the journal does not have.
   std::int64_t first_job = 1;   // Of this journal; lower numbers are of one that was lost.
   JobNumber numbers_from = 1;   // Since then they have been given one after the other.
   std::map<GpuIndex, std::string> unread;  // Why these could not be read at the start, nor since.
@@ -327,8 +348,12 @@ T Controller::Impl::ask(std::function<T()> question) {
 std::string kept_for_later(const std::string& trouble);
 // "told to fail (in-use)"
 std::string said(const DriverError& error);
+// What a job ends with whose runs a journal that went back has forgotten.
+inline constexpr std::string_view kEndNotKnown =
+    "the journal went back: how its last run ended is not known";
 // "123.4": the fourth run of job 123.
 std::string run_name(JobNumber job, int attempt);
 JobNumber number_of_run(const std::string& run);  // 0: that is no such name.
+int attempt_of_run(const std::string& run);       // The same.
 
 }  // namespace smartmig

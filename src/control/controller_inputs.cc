@@ -37,6 +37,12 @@ JobNumber number_of_run(const std::string& run) {
   return parts.size() == 2 ? parse_integer(parts[0]).value_or(0) : 0;
 }
 
+int attempt_of_run(const std::string& run) {
+  const auto parts = split(run, '.');
+  const auto attempt = parts.size() == 2 ? parse_integer(parts[1]).value_or(0) : 0;
+  return attempt > 0 && attempt <= INT32_MAX ? static_cast<int>(attempt) : 0;
+}
+
 JobBook* Controller::Impl::book_of(const std::string& run) {
   const auto found = jobs.find(number_of_run(run));
   if (found == jobs.end()) return nullptr;
@@ -156,6 +162,14 @@ void Controller::Impl::on_start(const CallDone& done) {
   Event event;
   event.kind = Event::Kind::kLost;
   event.at_us = clock_us();
+  // The journal went back after the job was accepted, and has forgotten that run. The job may have
+  // done its work: it is not run a second time.
+  if (done.outcome.error.code == DriverCode::kAlreadyRan && book.row.number < numbers_from) {
+    event.kind = Event::Kind::kGone;
+    event.job = done.job;
+    record(event);
+    return finish(book, JobPhase::kFailed, event.at_us, std::string(kEndNotKnown));
+  }
   off_its_slice(book, event, book.row.left, 0, "a start failed: " + said(done.outcome.error));
   if (done.outcome.reading) reconcile(done.gpu, *done.outcome.reading, clock_us());
   // A slice that is not there: the look has told, and nothing is wrong with the GPU. Nor is there
@@ -220,8 +234,9 @@ void Controller::Impl::on_read(const CallDone& done) {
   if (first_look) {
     unread.erase(done.gpu);
     for (const SliceReading& slice : done.outcome.reading->slices) {
-      if (!slice.run.empty() && note_if_stray(done.gpu, slice))
-        next_job = std::max(next_job, number_of_run(slice.run) + 1);
+      if (slice.run.empty()) continue;
+      if (is_ahead(slice.run)) doubt_while_running(slice.run);
+      note_if_stray(done.gpu, slice);
     }
     order_strays_killed(done.gpu);
   }
@@ -494,6 +509,7 @@ void Controller::Impl::order_stop(JobBook& book, bool save, TimeUs at_us) {
 }
 
 void Controller::Impl::order_strays_killed(GpuIndex index) {
+  if (!recovered) return;
   for (const std::string& run : gpus[index].strays) {
     calls.emplace_back(index, [driver = driver, index, run, at_us = clock_us()] {
       CallDone done;
@@ -514,7 +530,8 @@ Answer<Cancelled> Controller::Impl::cancel(JobNumber job, const std::string& who
                                            const std::string& owner) {
   const auto found = jobs.find(job);
   if (found == jobs.end()) {
-    if (job >= first_job && job < next_job)
+    // Below `numbers_from` there may be some that a journal which went back has forgotten.
+    if (job < next_job && has_heard_of(run_name(job, 0)))
       return tl::unexpected(Refusal{409, fmt::format("job {} is over", job), ""});
     return tl::unexpected(Refusal{404, fmt::format("there is no job {}", job), ""});
   }

@@ -42,6 +42,10 @@ struct DriverError {
 template <class T>
 using DriverResult = tl::expected<T, DriverError>;
 
+// The last time that a fleet's clock shows: it stands still there. 127,000 years; at a speed of a
+// million, 46 days. Sums of it and any length of time that we know fit a TimeUs.
+inline constexpr TimeUs kLastFleetUs = 4'000'000'000'000'000'000;
+
 // The fleet's clock. A simulated fleet may run `speed` times faster than the host's monotonic
 // clock.
 struct FleetClock {
@@ -50,8 +54,9 @@ struct FleetClock {
   double speed = 1;
 
   TimeUs at(std::int64_t monotonic_now_ns) const {
-    return fleet_us +
-           static_cast<TimeUs>(static_cast<double>(monotonic_now_ns - monotonic_ns) * speed / 1e3);
+    const double passed_us = static_cast<double>(monotonic_now_ns - monotonic_ns) * speed / 1e3;
+    if (passed_us >= static_cast<double>(kLastFleetUs - fleet_us)) return kLastFleetUs;
+    return fleet_us + static_cast<TimeUs>(passed_us);
   }
 };
 

@@ -1,7 +1,9 @@
 #include "control/journal.h"
 
+#include <algorithm>
 #include <array>
 
+#include "base/clock.h"
 #include "control/journal_impl.h"
 #include "control/journal_schema.h"
 
@@ -38,8 +40,10 @@ std::optional<JobPhase> job_phase(std::string_view name) {
   return std::nullopt;
 }
 
-Journal::Impl::Impl(FolderLock folder_lock, Database database)
-    : lock(std::move(folder_lock)),
+Journal::Impl::Impl(std::string folder, FolderLock folder_lock, Database database,
+                    JournalMark high_water)
+    : dir(std::move(folder)),
+      lock(std::move(folder_lock)),
       db(std::move(database)),
       begin_it(db.get(), "BEGIN IMMEDIATE"),
       commit_it(db.get(), "COMMIT"),
@@ -53,7 +57,10 @@ Journal::Impl::Impl(FolderLock folder_lock, Database database)
       put_audit(db.get(), put_sql<AuditRow>()),
       put_setting(db.get(), put_sql<SettingRow>()),
       forget_slice(db.get(), "DELETE FROM slices WHERE uuid = ?"),
-      setting(db.get(), setting_sql()) {
+      setting(db.get(), setting_sql()),
+      mark(std::move(high_water)) {
+  Statement page_size(db.get(), "PRAGMA page_size");
+  if (page_size.step() == SQLITE_ROW) page_bytes = page_size.integer(0);
   // In place of SQLite's own checkpoint, whose choice of moment we could not make.
   sqlite3_wal_hook(
       db.get(),
@@ -74,9 +81,16 @@ void Journal::Impl::note(int code, std::string_view where) {
 
 Result<void> Journal::Impl::end() {
   SM_CHECK(in_transaction);
+  if (failure.empty()) refuse_if_moved();
+  if (failure.empty()) count_transaction();
   in_transaction = false;
   if (failure.empty()) note(commit_it.run(), "");
   if (failure.empty()) {
+    // Somebody may have moved the files meanwhile.
+    refuse_if_moved();
+    if (!failure.empty() && !is_kept()) return fail("{}", std::exchange(failure, {}));
+    failure.clear();
+    if (counted) write_mark({++commits, next_job = next_job_here});
     // One who reads for long, such as a backup, is not waited for: the log grows until it is done.
     if (log_pages >= kLogPagesAtMost) {
       sqlite3_busy_timeout(db.get(), 0);
@@ -87,13 +101,66 @@ Result<void> Journal::Impl::end() {
   }
   if (!sqlite3_get_autocommit(db.get())) roll_back.run();
   // Makes room on a full disk, where it works at all, and takes away what the failed commit wrote.
+  // Of a log that was removed it saves what was answered.
   log_untidy = !checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
   return fail("{}", std::exchange(failure, {}));
 }
 
 // A checkpoint that fails loses nothing: the log keeps what it has, and the next one tries again.
 bool Journal::Impl::checkpoint(int mode) {
-  return sqlite3_wal_checkpoint_v2(db.get(), nullptr, mode, nullptr, nullptr) == SQLITE_OK;
+  if (!log_is_whole()) return false;
+  const int code = sqlite3_wal_checkpoint_v2(db.get(), nullptr, mode, nullptr, nullptr);
+  if (code == SQLITE_OK && mode == SQLITE_CHECKPOINT_TRUNCATE) log_pages = 0;
+  return code == SQLITE_OK;
+}
+
+void Journal::Impl::count_transaction() {
+  counted = sqlite3_total_changes(db.get()) != changes_before;
+  if (counted)
+    put(put_setting, SettingRow{std::string(kCommitsSetting), std::to_string(commits + 1)});
+}
+
+// The transaction is durable: a mark that cannot be written holds up the next one, not this one.
+void Journal::Impl::write_mark(const MarkValue& value) {
+  const bool is_new = mark.found() != JournalMark::Found::kWhole;
+  mark_behind = !mark.write(value).has_value();
+  if (is_new && !mark_behind) files.watch(mark_path(dir));
+}
+
+void Journal::Impl::refuse_if_moved() {
+  if (const auto in_place = check_files(); !in_place) failure = in_place.error().message;
+}
+
+Result<void> Journal::Impl::check_files() const {
+  if (const auto in_place = files.check(); !in_place) return in_place;
+  if (!log_is_whole())
+    return fail("{}: was cut while the controller runs: stop the controller and start it again",
+                log_path(journal_path(dir)));
+  return {};
+}
+
+// Whether what was just committed is in the journal itself, though some other file was moved.
+bool Journal::Impl::is_kept() {
+  return checkpoint(SQLITE_CHECKPOINT_TRUNCATE) && files.is_in_place(journal_path(dir));
+}
+
+// Others may have cut off what was committed: copying such a log would mix old and new pages. The
+// file that we have open counts, wherever it is now.
+bool Journal::Impl::log_is_whole() const {
+  constexpr sqlite3_int64 kHeaderBytes = 32;
+  constexpr sqlite3_int64 kFrameHeaderBytes = 24;
+  if (log_pages == 0) return true;
+  sqlite3_file* log = nullptr;
+  sqlite3_int64 bytes = 0;
+  if (sqlite3_file_control(db.get(), "main", SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK ||
+      log == nullptr || log->pMethods == nullptr)
+    return true;
+  return log->pMethods->xFileSize(log, &bytes) != SQLITE_OK ||
+         bytes >= kHeaderBytes + log_pages * (kFrameHeaderBytes + page_bytes);
+}
+
+Journal::Impl::~Impl() {
+  if (!log_is_whole()) sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
 Journal::Journal(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -136,10 +203,22 @@ std::string Journal::setting(std::string_view name) {
 void Journal::begin() {
   SM_CHECK(!impl_->in_transaction);
   impl_->in_transaction = true;
-  impl_->note(impl_->begin_it.run(), "");
+  impl_->next_job_here = impl_->next_job;
+  impl_->changes_before = sqlite3_total_changes(impl_->db.get());
+  // At most one transaction is ahead of its mark.
+  if (impl_->mark_behind) {
+    const auto written = impl_->mark.write({impl_->commits, impl_->next_job});
+    impl_->mark_behind = !written;
+    if (!written) impl_->failure = written.error().message;
+  }
+  if (impl_->failure.empty()) impl_->note(impl_->begin_it.run(), "");
 }
 
-void Journal::put(const JobRow& job) { impl_->put(impl_->put_job, job); }
+void Journal::put(const JobRow& job) {
+  impl_->put(impl_->put_job, job);
+  if (job.number < INT64_MAX)
+    impl_->next_job_here = std::max(impl_->next_job_here, job.number + 1);
+}
 void Journal::put(const SliceRow& slice) { impl_->put(impl_->put_slice, slice); }
 void Journal::put(const IntentRow& intent) { impl_->put(impl_->put_intent, intent); }
 void Journal::put(const GpuRow& gpu) { impl_->put(impl_->put_gpu, gpu); }
@@ -161,6 +240,10 @@ void Journal::forget_slice(const std::string& uuid) {
 
 Result<void> Journal::commit() { return impl_->end(); }
 
+const Journal::Standing& Journal::standing() const { return impl_->standing; }
+
+Result<void> Journal::check_files() { return impl_->check_files(); }
+
 void Journal::rest() {
   SM_CHECK(!impl_->in_transaction);
   if (impl_->log_untidy) {
@@ -168,6 +251,10 @@ void Journal::rest() {
   } else if (impl_->log_pages >= kLogPages) {
     impl_->checkpoint(SQLITE_CHECKPOINT_PASSIVE);
   }
+  const std::int64_t now_ns = monotonic_ns();
+  if (!impl_->mark.needs_sync() || now_ns - impl_->mark_synced_ns < kSyncMarkEveryNs) return;
+  impl_->mark_synced_ns = now_ns;
+  (void)impl_->mark.sync();  // Tried again a second later.
 }
 
 }  // namespace smartmig

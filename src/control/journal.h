@@ -7,7 +7,9 @@
 // (WAL, synchronous=FULL); 2. every row carries a checksum over its columns and its table's
 // name; 3. numbers of jobs, intents, events and audit rows count up and are never given twice,
 // whatever is trimmed; 4. a file of a newer schema is refused, one of an older schema is brought up
-// to date in one transaction.
+// to date in one transaction; 5. a journal that went back in time, by a lost log or an older copy,
+// is told by its high-water mark (journal_mark.h); 6. nothing is answered once a file of the
+// journal was removed or replaced.
 //
 // Writing is for one thread. Reading by JournalReader has a connection of its own and may be done
 // from other threads, one reader for each; it sees committed rows alone.
@@ -149,6 +151,17 @@ class Journal {
     std::string message;
   };
   static constexpr int kSchema = 1;
+  // How the journal stands against its high-water mark.
+  struct Standing {
+    enum class Kind : std::uint8_t {
+      kTrusted,
+      kGone,      // There was one, and this one is empty.
+      kWentBack,  // It has less than was committed, or nothing tells how much that was.
+    };
+    Kind kind = Kind::kTrusted;
+    std::string why;            // One line; empty where it is trusted.
+    std::int64_t next_job = 1;  // Lower job numbers were given out, whether it knows them or not.
+  };
 
   // Opens DIR/journal.db, makes it where there is none, and verifies every checksum. Holds DIR/lock
   // until the object goes away: a second one is refused, in this program or another.
@@ -160,6 +173,12 @@ class Journal {
   Journal(Journal&&) noexcept;
   Journal& operator=(Journal&&) noexcept;
   ~Journal();
+
+  // As open() found it. What is committed from then on counts on from the mark: a caller that does
+  // not trust the journal says so in its first transaction.
+  const Standing& standing() const;
+  // Whether the files are still those that were opened; commit() checks it as well.
+  Result<void> check_files();
 
   Result<JournalState> load();
   // Settings by name; empty where there is none.
@@ -180,9 +199,9 @@ class Journal {
   void put(const AuditRow& audit);
   void set_setting(std::string_view name, std::string_view value);
   Result<void> commit();
-  // Copies the log into the journal when that is due. Takes as long as several commits: call it
-  // after each, once what waits for the commit is answered. commit() does it only for a log that
-  // has grown far beyond that.
+  // Copies the log into the journal when that is due, and once a second makes the mark durable.
+  // Takes as long as several commits: call it after each, once what waits for the commit is
+  // answered. commit() does it only for a log that has grown far beyond that.
   void rest();
 
   // Those that were opened from then to then, open or closed.
@@ -229,6 +248,9 @@ class JournalReader {
   Result<void> each_event(std::int64_t first, const std::function<bool(const EventRow&)>& body);
   // The first thing wrong with any row, or with the file; nothing where all is well.
   Result<void> verify();
+  // Whether a copy may be written there: not to a name that the state folder uses, by whatever
+  // path.
+  Result<void> check_target(const std::string& path) const;
   // Writes a copy that is whole, while the controller runs (docs/operations/backup.md): one file,
   // which needs no log beside it. What was at `path` is replaced once the copy is durable.
   Result<void> back_up(const std::string& path);

@@ -8,7 +8,11 @@
 
 namespace smartmig {
 
-// As JournalReader::back_up.
+// As JournalReader::check_target and back_up.
+Result<void> check_backup_target(const std::string& journal, const std::string& path);
 Result<void> copy_journal(sqlite3* from, const std::string& path);
+
+// Removes what backups into a folder left that were killed.
+void remove_partial_backups(const std::string& dir);
 
 }  // namespace smartmig

@@ -69,8 +69,38 @@ Result<void> sync_folder(const std::string& dir) {
   return {};
 }
 
+void FilesInPlace::watch(const std::string& path) {
+  struct stat info {};
+  const bool there = ::stat(path.c_str(), &info) == 0;
+  files_.push_back({path, there ? info.st_dev : 0, there ? info.st_ino : 0});
+}
+
+bool FilesInPlace::is_there(const Known& file) {
+  struct stat info {};
+  return ::stat(file.path.c_str(), &info) == 0 && info.st_dev == file.device &&
+         info.st_ino == file.inode;
+}
+
+bool FilesInPlace::is_in_place(const std::string& path) const {
+  for (const Known& file : files_) {
+    if (file.path == path) return is_there(file);
+  }
+  return false;
+}
+
+Result<void> FilesInPlace::check() const {
+  for (const Known& file : files_) {
+    if (!is_there(file))
+      return fail(
+          "{}: was removed or replaced while the controller runs: stop the controller, put "
+          "the file back or restore a backup, and start it again",
+          file.path);
+  }
+  return {};
+}
+
 Result<FolderLock> FolderLock::take(const std::string& dir) {
-  const std::string path = (fs::path(dir) / "lock").string();
+  const std::string path = (fs::path(dir) / kLockName).string();
   const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (fd < 0) return fail("{}: cannot be made: {}", path, std::strerror(errno));
   FolderLock lock(fd);

@@ -3,6 +3,8 @@
 #include <fstream>
 #include <iterator>
 
+#include "base/text.h"
+#include "control/journal_backup.h"
 #include "control/journal_impl.h"
 #include "control/journal_log.h"
 #include "control/journal_schema.h"
@@ -28,7 +30,7 @@ tl::unexpected<OpenError> refuse_code(sqlite3* db, int code) {
 }
 
 // Before SQLite sees it: opening replays the log, and what SQLite takes for its end is gone.
-Opened check_files(const std::string& path) {
+Opened check_log(const std::string& path) {
   const std::string log = log_path(path);
   std::error_code error;
   const auto size = fs::file_size(log, error);
@@ -104,6 +106,46 @@ Opened check_writable(sqlite3* db) {
   return {};
 }
 
+// What the mark knows of the journal against what the journal holds.
+Result<Journal::Standing> stand_of(sqlite3* db, const JournalMark& mark, std::int64_t& commits) {
+  using Kind = Journal::Standing::Kind;
+  Statement by_name(db, setting_sql());
+  const auto counted = read_setting(by_name, kCommitsSetting);
+  if (!counted) return pass_on(counted);
+  const auto events = next_number(db, "events");
+  if (!events) return pass_on(events);
+  commits = parse_integer(*counted).value_or(0);
+  Journal::Standing standing;
+  standing.next_job = mark.value().next_job;
+  const bool is_empty = counted->empty() && *events == 1;
+  switch (mark.found()) {
+    case JournalMark::Found::kAbsent:
+      // Before the first transaction, or of a program that kept no mark.
+      if (counted->empty()) return standing;
+      standing.why = fmt::format(
+          "{} is missing: nothing tells whether the journal has everything "
+          "that was committed",
+          kMarkName);
+      break;
+    case JournalMark::Found::kDamaged:
+      standing.why = fmt::format(
+          "{} is damaged: nothing tells whether the journal has everything "
+          "that was committed",
+          kMarkName);
+      break;
+    case JournalMark::Found::kWhole:
+      if (mark.value().commits <= commits) return standing;
+      standing.why = is_empty ? fmt::format("the journal is gone: {} transactions were committed",
+                                            mark.value().commits)
+                              : fmt::format(
+                                    "the journal went back: it ends at transaction {}, and "
+                                    "{} were committed",
+                                    commits, mark.value().commits);
+  }
+  standing.kind = is_empty ? Kind::kGone : Kind::kWentBack;
+  return standing;
+}
+
 }  // namespace
 
 tl::expected<Journal, Journal::OpenError> Journal::open(const std::string& dir) {
@@ -112,8 +154,9 @@ tl::expected<Journal, Journal::OpenError> Journal::open(const std::string& dir) 
   }
   auto lock = FolderLock::take(dir);
   if (!lock) return refuse(Trouble::kUnusable, lock.error().message);
+  remove_partial_backups(dir);
   const std::string path = journal_path(dir);
-  if (const auto files = check_files(path); !files) return tl::unexpected(files.error());
+  if (const auto log = check_log(path); !log) return tl::unexpected(log.error());
   if (const auto made = make_private_file(path); !made) {
     return refuse(Trouble::kUnusable, made.error().message);
   }
@@ -123,7 +166,24 @@ tl::expected<Journal, Journal::OpenError> Journal::open(const std::string& dir) 
   for (const auto step : {configure, check_contents, check_writable}) {
     if (const auto good = step(db.get()); !good) return tl::unexpected(good.error());
   }
-  auto impl = std::make_unique<Impl>(std::move(*lock), std::move(db));
+  auto mark = JournalMark::open(dir);
+  if (!mark) return refuse(Trouble::kUnusable, mark.error().message);
+  std::int64_t commits = 0;
+  auto standing = stand_of(db.get(), *mark, commits);
+  if (!standing) return refuse_journal(Trouble::kDamaged, standing.error().message);
+  // There is one before the first transaction that it counts.
+  if (standing->kind == Standing::Kind::kTrusted && mark->found() == JournalMark::Found::kAbsent) {
+    if (const auto made = mark->write({}); !made)
+      return refuse(Trouble::kUnusable, made.error().message);
+  }
+  auto impl = std::make_unique<Impl>(dir, std::move(*lock), std::move(db), std::move(*mark));
+  impl->commits = std::max(commits, impl->mark.value().commits);
+  impl->next_job = standing->next_job;
+  impl->standing = std::move(*standing);
+  for (const std::string& file :
+       {path, log_path(path), path + "-shm", (fs::path(dir) / kLockName).string()})
+    impl->files.watch(file);
+  if (impl->mark.found() == JournalMark::Found::kWhole) impl->files.watch(mark_path(dir));
   // Each session has a log of its own, in which every transaction but the last was synced.
   impl->log_untidy = !impl->checkpoint(SQLITE_CHECKPOINT_TRUNCATE);
   return Journal(std::move(impl));

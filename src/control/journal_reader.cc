@@ -224,6 +224,10 @@ Result<void> JournalReader::verify() {
   return {};
 }
 
+Result<void> JournalReader::check_target(const std::string& path) const {
+  return check_backup_target(impl_->name, path);
+}
+
 Result<void> JournalReader::back_up(const std::string& path) {
   return copy_journal(impl_->db.get(), path);
 }

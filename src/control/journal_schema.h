@@ -18,6 +18,10 @@ inline constexpr std::string_view kSchemaSetting = "journal.schema";
 // counts as well.
 inline constexpr std::string_view kNextSetting = "journal.next.";
 
+// The number of the last transaction, which journal.mark must not be ahead of. Absent in files of
+// programs that kept no mark.
+inline constexpr std::string_view kCommitsSetting = "journal.commits";
+
 // One transaction: all tables, empty. Answers SQLite's code.
 int create_tables(sqlite3* db);
 

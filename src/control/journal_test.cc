@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <map>
 
 #include "control/journal_schema.h"
 #include "control/journal_test_rows.h"
@@ -297,6 +298,102 @@ TEST(Journal, BacksItselfUpWhole) {
   }
   Journal copy = must_open(folder.path("copy"));
   EXPECT_EQ(must_load(copy).jobs, std::vector{job});
+}
+
+class JournalBackup : public testing::Test {
+ protected:
+  JournalBackup() {
+    journal_.begin();
+    journal_.put(EventRow{1, 0, "submit", "{}"});
+    must_commit(journal_);
+    fs::create_directory(folder_.path("state/fleet"));
+    std::ofstream(folder_.path("state/fleet/fleet.state")) << "a fleet";
+    std::ofstream(folder_.path("state/tokens")) << "secret";
+    std::ofstream(folder_.path("state/notes")) << "an operator's";
+    fs::create_directory_symlink(folder_.path("state"), folder_.path("link"));
+    fs::create_hard_link(folder_.path("state/journal.db-wal"), folder_.path("hard"));
+    fs::create_symlink(folder_.path("state/journal.mark"), folder_.path("soft"));
+  }
+  std::map<std::string, std::string> files() const {
+    std::map<std::string, std::string> found;
+    for (const auto& entry : fs::recursive_directory_iterator(folder_.path("state"))) {
+      if (!entry.is_regular_file() || entry.path().string().ends_with("-shm")) continue;
+      std::ifstream in(entry.path(), std::ios::binary);
+      found[entry.path().string()] = {std::istreambuf_iterator<char>(in), {}};
+    }
+    return found;
+  }
+  const TestFolder folder_;
+  Journal journal_ = must_open(folder_.path());
+  JournalReader reader_ = *JournalReader::open(folder_.path());
+};
+
+TEST_F(JournalBackup, RefusesEveryNameThatTheStateFolderUsesByWhateverPath) {
+  const auto before = files();
+  for (const char* target : {"state/journal.db",
+                             "state/journal.db-wal",
+                             "state/journal.db-shm",
+                             "state/journal.db-journal",
+                             "state/journal.mark",
+                             "state/journal.mark.new",
+                             "state/lock",
+                             "state/fleet/fleet.state",
+                             "state/fleet/other",
+                             "state/fleet",
+                             "state/damaged-1/journal.db",
+                             "state/tokens",
+                             "state/notes",
+                             "state",
+                             "state/",
+                             "link/journal.db-wal",
+                             "link/../state/journal.db-wal",
+                             "state/../state/./journal.db-wal",
+                             "link/journal.mark",
+                             "hard",
+                             "soft",
+                             "elsewhere-wal",
+                             "elsewhere-shm"}) {
+    const auto copied = reader_.back_up(folder_.path(target));
+    EXPECT_FALSE(copied.has_value()) << target;
+    EXPECT_EQ(reader_.check_target(folder_.path(target)).has_value(), false) << target;
+    if (!copied) {
+      EXPECT_EQ(copied.error().message.find('\n'), std::string::npos);
+      EXPECT_TRUE(copied.error().message.starts_with(folder_.path(target)))
+          << copied.error().message;
+    }
+  }
+  EXPECT_EQ(files(), before);
+  journal_.begin();
+  journal_.put(EventRow{2, 0, "submit", "{}"});
+  must_commit(journal_);
+  // A name of its own is allowed, there too, and again.
+  for (int i = 0; i < 2; ++i) {
+    const auto copied = reader_.back_up(folder_.path("state/before-upgrade"));
+    EXPECT_TRUE(copied.has_value()) << copied.error().message;
+  }
+  EXPECT_TRUE(JournalReader::open_file(folder_.path("state/before-upgrade"))->verify());
+}
+
+TEST_F(JournalBackup, RemovesWhatAKilledBackupLeft) {
+  const auto leave = [&] {
+    for (const char* name : {"copy.partial", "copy.partial-journal", "copy.tmp123"}) {
+      std::ofstream(folder_.path("state/" + std::string(name))) << "half";
+      std::ofstream(folder_.path(name)) << "half";
+    }
+  };
+  const auto left = [&](const std::string& dir) {
+    int count = 0;
+    for (const auto& entry : fs::directory_iterator(dir))
+      count += entry.path().filename().string().starts_with("copy.");
+    return count;
+  };
+  leave();
+  EXPECT_TRUE(reader_.back_up(folder_.path("copy")).has_value());
+  EXPECT_EQ(left(folder_.path("")), 0);
+  EXPECT_EQ(left(folder_.path("state")), 3) << "those are the next start's";
+  journal_ = must_open(folder_.path("another"));
+  const Journal again = must_open(folder_.path("state"));
+  EXPECT_EQ(left(folder_.path("state")), 0);
 }
 
 // Files may not grow beyond a size that leaves no room for the next commit; as root and as anybody.

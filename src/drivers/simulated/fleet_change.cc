@@ -17,12 +17,16 @@ constexpr std::array<std::string_view, 16> kNames = {
     "abandon",        "reboot",          "lose",        "return",
     "foreign-create", "foreign-destroy", "foreign-run", "foreign-stop"};
 
-// Whole microseconds that a double holds exactly; over 280 years.
-constexpr double kMaxUs = 9e15;
 constexpr double kMaxGpu = 4e6;
 
+// To the microsecond for 280 years; what is read is what is written afterwards, so that doing it
+// again gives the same.
 TimeUs time_us(const JsonFields& fields, std::string_view key) {
-  return static_cast<TimeUs>(fields.number(key, 0, kMaxUs));
+  return static_cast<TimeUs>(fields.number(key, 0, static_cast<double>(kLastFleetUs)));
+}
+
+TimeUs time_or_0(const JsonFields& fields, std::string_view key) {
+  return fields.has(key) ? time_us(fields, key) : 0;
 }
 
 RunOrder read_order(const JsonFields& fields) {
@@ -31,8 +35,8 @@ RunOrder read_order(const JsonFields& fields) {
   order.slice_uuid = fields.text("slice");
   order.full_us = time_us(fields, "full_us");
   order.left = fields.number("left", 0, 1, 1);
-  order.restore_us = static_cast<TimeUs>(fields.number("restore_us", 0, kMaxUs, 0));
-  order.checkpoint_us = static_cast<TimeUs>(fields.number("checkpoint_us", 0, kMaxUs, 0));
+  order.restore_us = time_or_0(fields, "restore_us");
+  order.checkpoint_us = time_or_0(fields, "checkpoint_us");
   order.watts = fields.number("watts", 0, 1e6, 0);
   return order;
 }

@@ -325,6 +325,28 @@ TEST_F(FleetServiceTest, GoesOnFromTheLastTimeWrittenWhereTheHostWasRestarted) {
   EXPECT_EQ(service_->store().machine().now(), before);
 }
 
+// A thousand simulated years and more, where a double holds no whole microseconds any more.
+TEST_F(FleetServiceTest, ReadsWhatItHasWrittenAtAnySpeedAndTime) {
+  open("", 1e6);
+  const std::string epoch = claim();
+  for (const std::int64_t hours : {1, 2, 100, 1000, 1000}) {
+    pass(hours * 3600 * 1000 + 1);
+    send(2, epoch + create_);
+    pass(1);
+    service_->take_answers();
+    const TimeUs now = service_->store().machine().now();
+    EXPECT_LE(now, kLastFleetUs);
+    const std::string before = call(9, R"("op":"snapshot")").at("ok").dump();
+    // As a process finds it that takes over from one that was killed.
+    std::filesystem::copy_file(dir_ + "/fleet.state", dir_ + "/copy",
+                               std::filesystem::copy_options::overwrite_existing);
+    const auto copy = FleetStore::open(dir_ + "/copy", "", 1e6, now_ns_);
+    ASSERT_TRUE(copy) << copy.error().message;
+    EXPECT_EQ(copy->machine().now(), now);
+  }
+  EXPECT_EQ(service_->store().machine().now(), kLastFleetUs) << "there it stands still";
+}
+
 TEST_F(FleetServiceTest, RefusesAnotherFleetThanTheOneThere) {
   const auto other = FleetStore::open(dir_ + "/fleet.state", "3xA100-40GB", 1, now_ns_);
   ASSERT_FALSE(other);

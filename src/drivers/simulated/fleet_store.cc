@@ -1,6 +1,8 @@
 #include "drivers/simulated/fleet_store.h"
 
 #include <fmt/format.h>
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -16,7 +18,7 @@ using nlohmann::json;
 
 // The file is written anew when it has grown by this and by twice its first record.
 constexpr std::uint64_t kGrowth = 8 << 20;
-constexpr double kMaxUs = 9e15;
+constexpr std::string_view kRecordBegin = "{\"t\":";
 
 // Tells one run of the host from the next, where its monotonic clock starts again.
 std::string boot_id() {
@@ -29,12 +31,21 @@ std::string random_id() {
   return fmt::format("sim-{:08x}{:08x}", device(), device());
 }
 
+// The time of a record as apply() writes it, exact where a double is not.
+TimeUs time_of(const std::string& record) {
+  TimeUs time_us = 0;
+  const std::size_t begin = std::min(kRecordBegin.size(), record.size());
+  std::from_chars(record.data() + begin, record.data() + record.size(), time_us);
+  return std::clamp<TimeUs>(time_us, 0, kLastFleetUs);
+}
+
 // Does what a record of the file says.
 Result<void> replay(SimulatedFleet& machine, const std::string& record, const std::string& where) {
   JsonDocument document(where);
   if (!document.parse(record)) return tl::unexpected(*document.error());
   const JsonFields fields = document.root();
-  const auto time_us = static_cast<TimeUs>(fields.number("t", 0, kMaxUs));
+  (void)fields.number("t", 0, static_cast<double>(kLastFleetUs));
+  const TimeUs time_us = time_of(record);
   const auto kind = fleet_change_kind(fields.text("op"));
   if (!kind) return fail("{}: op: is no change of a fleet", where);
   const FleetChange change = read_change(*kind, fields);
@@ -67,6 +78,9 @@ Result<Restored> restore(const std::vector<std::string>& records, const std::str
   } catch (const json::exception& error) {
     return fail("{}:1: clock: {}", path, error.what());
   }
+  if (restored.clock.fleet_us < 0 || restored.clock.fleet_us > kLastFleetUs)
+    return fail("{}:1: clock: fleet_us: found {}, expected a whole number from 0 to {}", path,
+                restored.clock.fleet_us, kLastFleetUs);
   for (std::size_t i = 1; i < records.size(); ++i) {
     if (auto done = replay(restored.machine, records[i], fmt::format("{}:{}", path, i + 1)); !done)
       return pass_on(done);
@@ -121,7 +135,7 @@ std::int64_t FleetStore::ns_of(TimeUs fleet_us) const {
 }
 
 DriverResult<SimulatedFleet::Done> FleetStore::apply(const FleetChange& change) {
-  record_ = fmt::format("{{\"t\":{},", machine_.now());
+  record_ = fmt::format("{}{},", kRecordBegin, machine_.now());
   write_change(change, record_);
   record_ += '}';
   if (auto written = log_.append(record_); !written)

@@ -1,7 +1,8 @@
-// An append-only file of records, each a line "CHECKSUM TEXT": the CRC-32 of the text in eight
-// hexadecimal digits. A record is written by one write(), so that a process killed at any moment
-// leaves whole records and at most one torn at the end, which open() drops. Nothing is synced: who
-// loses power loses the simulated machine.
+// An append-only file of records, each a line "CHECKSUM TEXT": the CRC-32, in eight hexadecimal
+// digits, of the texts of all lines up to this one, one behind the other. So a line that is missing
+// or stands elsewhere is noticed at the next one. A record is written by one write(), so that a
+// process killed at any moment leaves whole records and at most one torn at the end, which open()
+// drops. Nothing is synced: who loses power loses the simulated machine.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace smartmig {
 
 class StateLog {
  public:
-  // Opens or makes the file. Errors: it cannot be read, or a record before the last is damaged.
+  // Opens or makes the file. Errors: it cannot be read, or a record is damaged or missing. Files of
+  // programs whose checksums covered one line each are read, too; restart() brings them up to date.
   static Result<StateLog> open(const std::string& path);
   StateLog(StateLog&& other) noexcept;
   StateLog& operator=(StateLog&& other) noexcept;
@@ -36,6 +38,8 @@ class StateLog {
   int file_ = -1;
   std::uint64_t size_ = 0;
   std::uint64_t first_size_ = 0;
+  std::uint32_t chain_ = 0;  // The checksum of the last record.
+  bool chained_ = true;      // False: each line's checksum covers that line alone.
   std::vector<std::string> records_;
   std::string line_;  // Scratch.
 };
