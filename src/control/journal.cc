@@ -216,8 +216,7 @@ void Journal::begin() {
 
 void Journal::put(const JobRow& job) {
   impl_->put(impl_->put_job, job);
-  if (job.number < INT64_MAX)
-    impl_->next_job_here = std::max(impl_->next_job_here, job.number + 1);
+  if (job.number < INT64_MAX) impl_->next_job_here = std::max(impl_->next_job_here, job.number + 1);
 }
 void Journal::put(const SliceRow& slice) { impl_->put(impl_->put_slice, slice); }
 void Journal::put(const IntentRow& intent) { impl_->put(impl_->put_intent, intent); }
