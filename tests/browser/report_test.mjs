@@ -251,7 +251,9 @@ test('every table is saved as CSV', async () => {
     const {name, text} = await download(page, button);
     const lines = text.trim().split('\n');
     assert.match(name, /\.csv$/);
-    assert.equal(lines.length, 1 + 3, `${name}: a header and a row a policy`);
+    const perPolicy = ['comparison.csv', 'details.csv'].includes(name);
+    if (perPolicy) assert.equal(lines.length, 1 + 3, `${name}: a header and a row a policy`);
+    assert.ok(lines.length > 1, `${name}: a header and rows`);
     if (name !== 'comparison.csv') continue;
     assert.match(lines[0], /^policy,et,et_low95,et_high95,/);
     const json = JSON.parse(await page.locator('#result').textContent());
