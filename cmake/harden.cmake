@@ -1,7 +1,7 @@
 # What makes a release build harder to attack: a fault in memory is noticed or cannot be used to run other code.
 # bench/RESULTS.md has the speed with and without; tests/hardening.py looks at the program. Builds with sanitizers look for the
 # same faults in their own way, and builds without optimisation cannot be fortified.
-option(SMARTMIG_HARDEN "Harden release builds: stack protector, fortified calls, full RELRO, PIE, control-flow protection" OFF)
+option(SMARTMIG_HARDEN "Harden release builds: stack protector, fortified calls, full RELRO, PIE, control-flow protection" ON)
 if(NOT SMARTMIG_HARDEN)
   return()
 endif()

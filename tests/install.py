@@ -82,6 +82,7 @@ def check_installation(build, prefix):
     run(*install)
     program = prefix / "bin" / "smartmig"
     expect("Usage: smartmig compare" in run(program, "help", "compare"), "the program does not print its help")
+    expect("Other commands:" not in run(program, "help"), "a command has no heading: give it one in src/cli/help.cc")
     expect("A100-40GB" in run(program, "gpus", cwd="/"), "the program does not find its data")
     check_man_pages(program, prefix / "share" / "man" / "man1")
     check_completion(program, prefix / "share" / "bash-completion" / "completions" / "smartmig")
