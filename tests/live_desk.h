@@ -45,7 +45,11 @@ class LateToTell : public SimulatedDriver {
   DriverResult<void> kill(GpuIndex gpu, const std::string& run, TimeUs at_us) override {
     return kills_in_vain ? DriverResult<void>{} : SimulatedDriver::kill(gpu, run, at_us);
   }
-  std::atomic<bool> holds = false, mute = false, kills_in_vain = false;
+  // Or whose starts are answered and not made.
+  DriverResult<void> start(GpuIndex gpu, const RunOrder& order, TimeUs at_us) override {
+    return starts_in_vain ? DriverResult<void>{} : SimulatedDriver::start(gpu, order, at_us);
+  }
+  std::atomic<bool> holds = false, mute = false, kills_in_vain = false, starts_in_vain = false;
   std::atomic<int> unreadable = -1;  // That GPU alone.
   std::promise<void> looked, let_go;
 };

@@ -127,7 +127,7 @@ std::string run_deaf(FaultBench& bench, const Aim& aim, const Strike& strike) {
   const JobNumber job = bench.submit(kShortS, 900);
   if (aim.for_ever && strike.fences()) {
     if (!wait_until([&] {
-          return bench.controller().summary().trouble.find("events cannot be had") !=
+          return bench.controller().summary().trouble.find("events are not received") !=
                  std::string::npos;
         }))
       return "nobody is told";

@@ -14,7 +14,12 @@ constexpr std::int64_t kHousekeepingNs = 100 * kMs;
 constexpr std::int64_t kRetryFlushNs = 1000 * kMs;
 constexpr int kEventWaitMs = 1000;
 constexpr std::int64_t kFirstEventPauseNs = 200 * kMs;
-constexpr std::int64_t kLastEventPauseNs = 60'000 * kMs;
+// A call for events that is refused at once is repeated this soon: with the second that a call may
+// wait, events are received again within 2 s of the fleet's being back.
+constexpr std::int64_t kRefusedPauseNs = 1000 * kMs;
+constexpr std::int64_t kHangPauseNs = 60'000 * kMs;  // At most, after one that never answered.
+// A call waits a second for an event; one that has said nothing for so long is late.
+constexpr std::int64_t kSilenceNs = 5000 * kMs;
 constexpr std::size_t kNoticesKept = 10'000;
 
 std::string key_of(const std::string& owner, const std::string& key) { return owner + '\0' + key; }
@@ -123,19 +128,26 @@ void Controller::Impl::take(std::vector<Input>& inputs) {
     } else if (auto* done = std::get_if<CallDone>(&input)) {
       on(*done);
     } else if (auto* events = std::get_if<std::vector<FleetEvent>>(&input)) {
-      for (const FleetEvent& event : *events) {
-        if (event.number <= taken_event) continue;
-        on(event);
-        taken_event = event.number;
-      }
-      rows.emplace_back(
-          std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
+      take(*events);
+      // Where a look could not be judged for want of events, another can be now.
+      for (const GpuIndex gpu : unjudged) gpus[gpu].row.retry_us = clock_us();
     } else {
       queries.push_back(std::move(std::get<Query>(input)));
     }
   }
   if (!submissions.empty()) accept(submissions);
   for (const Query& query : queries) query();
+}
+
+// Those that were not handled yet; they may have come by the thread that watches or with a look.
+void Controller::Impl::take(const std::vector<FleetEvent>& events) {
+  for (const FleetEvent& event : events) {
+    if (event.number <= taken_event) continue;
+    taken_event = event.number;
+    on(event);
+  }
+  rows.emplace_back(
+      std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
 }
 
 // What was taken in and led to no decision. Then the thread that watches may let the fleet forget
@@ -324,40 +336,64 @@ void Controller::Impl::record(Event event) {
 }
 
 // Fetches the fleet's events; fetches more only when those it has are journalled, since asking for
-// later ones lets the fleet forget them.
+// later ones lets the fleet forget them. A call that was refused is repeated soon; after one that
+// hung the pause doubles, since each such call holds a thread.
 void Controller::Impl::watch_events() {
-  std::int64_t heard_ns = monotonic_ns();
+  const double limit_s = kEventWaitMs / 1000.0 + options.call_timeout_s;
   std::int64_t pause_ns = kFirstEventPauseNs;
   std::unique_lock lock(events_mutex);
   while (!stopping) {
     const std::uint64_t after = journalled_event;
+    const std::int64_t begin_ns = monotonic_ns();
+    if (unanswered_ns == 0) unanswered_ns = begin_ns;
     lock.unlock();
-    auto events =
-        bounded_call(driver, kEventWaitMs / 1000.0 + options.call_timeout_s,
-                     [after](Driver& there) { return there.events_after(after, kEventWaitMs); });
+    auto events = bounded_call(driver, limit_s, [after](Driver& there) {
+      return there.events_after(after, kEventWaitMs);
+    });
+    const bool hung = static_cast<double>(monotonic_ns() - begin_ns) >= limit_s * 1e9;
     lock.lock();
-    if (events) {
-      heard_ns = monotonic_ns();
-      pause_ns = kFirstEventPauseNs;
-      deaf.clear();
-    } else {
-      if (static_cast<double>(monotonic_ns() - heard_ns) / 1e9 > options.call_timeout_s)
-        deaf = "the fleet's events cannot be had: " + said(events.error());
+    if (!events) {
+      events_error = said(events.error());
+      pause_ns = std::min(pause_ns, hung ? kHangPauseNs : kRefusedPauseNs);
       events_journalled.wait_for(lock, std::chrono::nanoseconds(pause_ns),
                                  [this] { return stopping.load(); });
-      // Each call that hangs holds a thread.
-      pause_ns = std::min(2 * pause_ns, kLastEventPauseNs);
+      pause_ns *= 2;
+      continue;
     }
-    if (!events || events->empty()) continue;
-    const std::uint64_t last = events->back().number;
+    const bool had_failed = !events_error.empty();
+    unanswered_ns = 0;
+    events_error.clear();
+    pause_ns = kFirstEventPauseNs;
+    if (events->empty() && !had_failed) continue;
+    // An empty list tells the loop that events are received again.
+    const std::uint64_t last = events->empty() ? 0 : events->back().number;
     inbox->put(std::move(*events));
     events_journalled.wait(lock, [&] { return stopping || journalled_event >= last; });
   }
 }
 
+// Why the fleet's events are not received; empty: they are. By the clock, whether or not a call
+// comes back.
+std::string Controller::Impl::why_deaf() const {
+  const std::lock_guard lock(events_mutex);
+  if (unanswered_ns == 0) return {};
+  if (events_error.empty() && monotonic_ns() - unanswered_ns <= kSilenceNs) return {};
+  return "the fleet's events are not received: " +
+         (events_error.empty() ? std::string("the fleet does not answer") : events_error);
+}
+
+void Controller::Impl::tell_whether_events_are_received() {
+  const std::string deaf = why_deaf();
+  if (deaf.empty() == hears) return;
+  hears = deaf.empty();
+  forget_picture();
+  notice("fleet", nlohmann::json{{"trouble", deaf}}.dump());
+}
+
 // What is due by the clock rather than by something that happens.
 void Controller::Impl::housekeeping() {
   const std::int64_t now_ns = monotonic_ns();
+  tell_whether_events_are_received();
   if (!trouble.empty()) {
     if (now_ns - last_flush_try_ns >= kRetryFlushNs) keep_what_came();
     return;
@@ -385,6 +421,27 @@ void Controller::Impl::do_what_is_due() {
     if (retry_us >= 0 && now >= retry_us) try_again(gpu);
   }
   for (const JobNumber number : watched) watch(jobs.at(number), now);
+  look_for_overdue(now);
+}
+
+// A run that takes a tenth longer than expected, and `stop_grace_s`, may not be there at all.
+void Controller::Impl::expect_end(const JobBook& book, TimeUs end_us) {
+  const TimeUs more_us = std::max<TimeUs>(0, end_us - book.row.begin_us) / 10;
+  overdue_runs.emplace(end_us + more_us + to_us(options.stop_grace_s),
+                       Overdue{book.row.number, book.row.attempt});
+}
+
+void Controller::Impl::look_for_overdue(TimeUs now) {
+  while (!overdue_runs.empty() && overdue_runs.begin()->first <= now) {
+    const Overdue run = overdue_runs.begin()->second;
+    overdue_runs.erase(overdue_runs.begin());
+    const auto found = jobs.find(run.job);
+    if (found == jobs.end() || found->second.row.attempt != run.attempt ||
+        found->second.row.phase == JobPhase::kQueued)
+      continue;
+    order_read(gpu_by_uuid.at(found->second.row.gpu));
+    expect_end(found->second, now);
+  }
 }
 
 // A job that should have stopped by now, or has run for as long as it may.

@@ -96,8 +96,9 @@ struct FleetSummary {
   double speed = 1;
   bool frozen = false;
   bool recovered = true;  // False: the journal was damaged or lost, an operator must say `recover`.
-  std::string trouble;  // What keeps it from deciding (a full disk, a fleet that is not heard of);
-                        // empty: nothing.
+  std::string trouble;    // What keeps it from deciding (a full disk), or that events are not
+                          // received; empty: nothing.
+  bool events_received = true;  // False: ends of runs are not noticed now.
   double power_w = 0;
   double power_cap_w = 0;  // 0: none.
   double energy_j = 0;     // Modelled, since the controller started.
@@ -216,7 +217,9 @@ class Controller {
   std::optional<GpuView> gpu(const std::string& id) const;  // UUID or index.
   Counters counters() const;
   bool alive() const;  // Its loop came round within the last 30 s.
-  bool ready() const;  // Recovered and deciding, and not stuck.
+  // Empty: it is recovered, decides, writes its journal and receives the fleet's events.
+  std::string why_not_ready() const;
+  bool ready() const { return why_not_ready().empty(); }
   TimeUs now_us() const;
   // What it would do now, by its own policy or another; changes nothing.
   Answer<Plan> plan(const std::string& policy);

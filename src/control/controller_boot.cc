@@ -260,6 +260,8 @@ void Controller::Impl::take_up() {
       JobBook& book = jobs.at(number);
       if (book.row.cancelled) order_stop(book, false, clock_us());
       if (book.max_runtime_us || book.stop_due_us >= 0) watched.insert(number);
+      const SliceId slice = model->state().job_state(*model->index_of(number)).slice;
+      expect_end(book, model->state().slice(slice).end_us);
     }
   }
   for (const GpuIndex gpu : half_done) order_move(gpu, CallDone::Kind::kRetry);
@@ -327,7 +329,7 @@ Result<void> Controller::Impl::catch_up() {
         bounded_call(driver, options.call_timeout_s, [after = taken_event](Driver& fleet_driver) {
           return fleet_driver.events_after(after, 0);
         });
-    if (!events) return fail("the fleet's events cannot be had: {}", events.error().message);
+    if (!events) return fail("the fleet's events cannot be received: {}", events.error().message);
     std::erase_if(*events, [&](const FleetEvent& event) { return event.number <= taken_event; });
     // The fleet has been told that what is missing here is journalled: the journal went back.
     const std::uint64_t missing_to =
@@ -481,7 +483,7 @@ void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) 
     taken_event = std::max(taken_event, event.number);
     if (event.kind == FleetEvent::Kind::kChanged) changed_us[event.gpu] = event.at_us;
     note_unknown_run(event.run);
-    JobBook* book = book_of(event.run);
+    JobBook* book = book_told_of(event);
     if (book == nullptr) book = follow_later_attempt(event.run);
     if (book == nullptr) continue;
     // A look had found its slice gone before its end was heard of.

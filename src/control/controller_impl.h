@@ -42,6 +42,11 @@ struct CallDone {
   std::string slice;  // Of a start.
   StepOutcome outcome;
   std::vector<std::string> never_began;  // Of a read: runs whose start was unclear.
+  // Where the look in `outcome` lacks a run of ours: the events up to that look, or why they could
+  // not be fetched. Only they tell how the run ended.
+  std::optional<DriverResult<std::vector<FleetEvent>>> events;
+
+  bool heard_all() const { return events && events->has_value(); }
 };
 
 struct Submission {
@@ -156,6 +161,7 @@ struct Controller::Impl {
   void watch_events();
   std::vector<Input> wait_for_inputs();
   void take(std::vector<Input>& inputs);
+  void take(const std::vector<FleetEvent>& events);
   void keep_what_came();
   void accept(std::vector<Submission>& submissions);
   Result<void> open_reader();
@@ -165,6 +171,10 @@ struct Controller::Impl {
   void housekeeping();
   void do_what_is_due();
   void watch(JobBook& book, TimeUs now);
+  void look_for_overdue(TimeUs now);
+  void expect_end(const JobBook& book, TimeUs end_us);
+  void tell_whether_events_are_received();
+  std::string why_deaf() const;
   void record(Event event);
   TimeUs clock_us() const { return std::max(fleet.clock.at(monotonic_ns()), boot_us); }
   template <class T>
@@ -182,11 +192,14 @@ struct Controller::Impl {
   void on_read(const CallDone& done);
   void on(const FleetEvent& event);
   void on_run_over(JobBook& book, const FleetEvent& event);
+  void end_later_run(const JobBook& book, const FleetEvent& event);
   void saved_before_it_vanished(JobBook& book, double left);
   void off_its_slice(JobBook& book, Event event, double left, TimeUs lost_us,
                      const std::string& note);
   void finish_unfinished(JobBook& book, TimeUs at_us);
-  bool reconcile(GpuIndex gpu, const GpuReading& reading, TimeUs at_us);
+  bool reconcile(const CallDone& done);
+  bool judge_later(const CallDone& done);
+  void take_off_missing(const CallDone& done);
   void take_off_vanished(GpuIndex gpu, SlotSet gone, TimeUs at_us);
   bool is_taken_by_others(GpuIndex gpu, const SliceReading& slice);
   void adopt_idle(GpuIndex gpu, const GpuReading& reading);
@@ -198,7 +211,10 @@ struct Controller::Impl {
   void finish(JobBook& book, JobPhase phase, TimeUs at_us, const std::string& note);
   void requeue(JobBook& book, double left, TimeUs lost_us, const std::string& note);
   JobBook* book_of(const std::string& run);
+  JobBook* book_told_of(const FleetEvent& event);
   std::vector<JobNumber> jobs_on(GpuIndex gpu) const;
+  SlotSet slots_with_jobs(GpuIndex gpu) const;
+  std::vector<std::string> runs_on(GpuIndex gpu) const;
   JobNumber job_at(GpuIndex gpu, int slot) const;
   void changed(const JobBook& book);
   void changed(GpuIndex gpu);
@@ -286,7 +302,8 @@ struct Controller::Impl {
   mutable std::mutex events_mutex;
   std::condition_variable events_journalled;
   std::uint64_t journalled_event = 0;
-  std::string deaf;  // Why nothing is heard of the fleet for longer than a call may take.
+  std::int64_t unanswered_ns = 0;  // Since when no call for events was answered; 0: none is out.
+  std::string events_error;        // Of the last such call; empty: it has not failed.
 
   // --- for those who ask
   std::mutex rehearsal_mutex;  // One rehearsal at a time: each has a copy of the model.
@@ -317,7 +334,17 @@ struct Controller::Impl {
   std::set<GpuIndex> taken_up;         // With an intent of an earlier controller that is open.
   std::vector<GpuIndex> last_changed;  // By the last decision that changed layouts.
   std::set<GpuIndex> fenced;           // GPUs to be tried again.
+  std::set<GpuIndex> unjudged;         // Of those: slices with jobs are gone, and the events that
+                                       // tell how the runs ended are not received.
   std::set<JobNumber> watched;         // Jobs that run and may have to be stopped by the clock.
+  // Runs by the time at which they should be over by far: a look tells whether they are there.
+  // Those that are over by then are passed over.
+  struct Overdue {
+    JobNumber job = 0;
+    int attempt = 0;
+  };
+  std::multimap<TimeUs, Overdue> overdue_runs;
+  bool hears = true;  // As subscribers were told last.
   std::int64_t next_job = 1, next_intent = 1, next_event = 1, next_audit = 1;
   // Events that a model began with, oldest first: replay can start at each.
   struct Beginning {

@@ -50,6 +50,17 @@ JobBook* Controller::Impl::book_of(const std::string& run) {
   return run == run_name(book.row.number, book.row.attempt) ? &book : nullptr;
 }
 
+// The job to which it matters what the event says. That is its last run, or an earlier one: while
+// the job waits its later attempts were lost or never began, so that what the earlier one came to
+// still counts; and work that is done is done, whatever was started since.
+JobBook* Controller::Impl::book_told_of(const FleetEvent& event) {
+  if (JobBook* last = book_of(event.run)) return last;
+  const auto found = jobs.find(number_of_run(event.run));
+  if (found == jobs.end() || attempt_of_run(event.run) > found->second.row.attempt) return nullptr;
+  const bool waits = found->second.row.phase == JobPhase::kQueued;
+  return waits || event.kind == FleetEvent::Kind::kEnded ? &found->second : nullptr;
+}
+
 // Jobs of ours on its slices.
 std::vector<JobNumber> Controller::Impl::jobs_on(GpuIndex index) const {
   std::vector<JobNumber> found;
@@ -58,6 +69,14 @@ std::vector<JobNumber> Controller::Impl::jobs_on(GpuIndex index) const {
     if (number != 0) found.push_back(number);
   }
   return found;
+}
+
+SlotSet Controller::Impl::slots_with_jobs(GpuIndex index) const {
+  SlotSet slots = 0;
+  for (SlotSet rest = model->state().gpu(index).present; rest; rest &= rest - 1) {
+    if (job_at(index, std::countr_zero(rest)) != 0) slots |= rest & -rest;
+  }
+  return slots;
 }
 
 // The job of ours on that slice; 0: none.
@@ -73,6 +92,8 @@ void Controller::Impl::on(const CallDone& done) {
     ++counted.calls;
     counted.call_errors += done.outcome.kind == StepKind::kFailed;
   }
+  // Before the look is judged.
+  if (done.heard_all()) take(**done.events);
   GpuBook& gpu = gpus[done.gpu];
   if (gpu.hung) {
     gpu.hung = false;  // It has come back after all.
@@ -116,8 +137,7 @@ void Controller::Impl::on_step(const CallDone& done) {
     event.kind = Event::Kind::kStepDone;
     record(event);
     at("step done");
-    if (std::exchange(gpu.look_again, false) && done.outcome.reading)
-      reconcile(done.gpu, *done.outcome.reading, clock_us());
+    if (std::exchange(gpu.look_again, false) && done.outcome.reading) reconcile(done);
     return changed(done.gpu);
   }
   event.kind = Event::Kind::kStepFailed;
@@ -125,7 +145,7 @@ void Controller::Impl::on_step(const CallDone& done) {
   at("step failed");
   if (done.outcome.kind == StepKind::kChanged) {
     close_intent(done.gpu, "dropped: somebody else changed the GPU");
-    reconcile(done.gpu, *done.outcome.reading, clock_us());
+    reconcile(done);
     return;
   }
   undo(done.gpu, fmt::format("{} {} failed: {}", done.create ? "making" : "destroying",
@@ -171,7 +191,7 @@ void Controller::Impl::on_start(const CallDone& done) {
     return finish(book, JobPhase::kFailed, event.at_us, std::string(kEndNotKnown));
   }
   off_its_slice(book, event, book.row.left, 0, "a start failed: " + said(done.outcome.error));
-  if (done.outcome.reading) reconcile(done.gpu, *done.outcome.reading, clock_us());
+  if (done.outcome.reading) reconcile(done);
   // A slice that is not there: the look has told, and nothing is wrong with the GPU. Nor is there
   // where the name was used before, by a controller whose journal is lost: the next is another,
   // unless that is said of every name.
@@ -204,7 +224,7 @@ void Controller::Impl::on_read(const CallDone& done) {
   gpu.lost = done.outcome.reading && done.outcome.reading->lost;
   if (done.outcome.kind == StepKind::kFailed) {
     // A board that is lost has no slices any more: their jobs go on elsewhere.
-    if (gpu.lost) reconcile(done.gpu, *done.outcome.reading, clock_us());
+    if (gpu.lost && !reconcile(done)) return;
     return fence(done.gpu, "it cannot be read: " + said(done.outcome.error));
   }
   const bool first_look = unread.contains(done.gpu);
@@ -230,7 +250,8 @@ void Controller::Impl::on_read(const CallDone& done) {
                   book->begun ? "its run was gone" : "a start failed");
   }
   if (gpu.adopts) adopt_idle(done.gpu, *done.outcome.reading);
-  if (!reconcile(done.gpu, *done.outcome.reading, clock_us())) return;
+  if (!reconcile(done)) return;
+  take_off_missing(done);
   if (first_look) {
     unread.erase(done.gpu);
     for (const SliceReading& slice : done.outcome.reading->slices) {
@@ -252,7 +273,7 @@ void Controller::Impl::on(const FleetEvent& event) {
   if (event.gpu >= gpus.size()) return;
   // A look under way may be from before it.
   gpus[event.gpu].read_again = gpus[event.gpu].read_ordered;
-  JobBook* book = book_of(event.run);
+  JobBook* book = book_told_of(event);
   if (event.kind == FleetEvent::Kind::kChanged || book == nullptr) return order_read(event.gpu);
   on_run_over(*book, event);
 }
@@ -267,6 +288,7 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
     case FleetEvent::Kind::kEnded:
       input.kind = waits ? Event::Kind::kGone : Event::Kind::kEnded;
       record(input);
+      if (!waits) end_later_run(book, event);
       return finish(book, JobPhase::kDone, event.at_us, "");
     case FleetEvent::Kind::kFailed:
       input.kind = Event::Kind::kGone;
@@ -288,6 +310,17 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
     case FleetEvent::Kind::kChanged:
       return;
   }
+}
+
+// The job was started again before the end of its earlier run was heard of: nobody waits for what
+// runs now. The kill comes after the start and before anything else on that GPU.
+void Controller::Impl::end_later_run(const JobBook& book, const FleetEvent& event) {
+  const std::string last = run_name(book.row.number, book.row.attempt);
+  if (event.run == last) return;
+  const GpuIndex gpu = gpu_by_uuid.at(book.row.gpu);
+  gpus[gpu].strays.insert(last);
+  order_strays_killed(gpu);
+  order_read(gpu);
 }
 
 // The loss that was noted when its slice was found gone has not been.
@@ -355,7 +388,8 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
   book.row.phase = JobPhase::kQueued;
   book.row.left = left;
   book.row.lost_us += lost_us;
-  book.last_loss_us = lost_us;
+  // A start that failed is no run.
+  if (book.begun || lost_us > 0) book.last_loss_us = lost_us;
   book.row.note = note;
   book.row.begin_us = book.stop_due_us = -1;
   book.will_not_stop = book.unclear = book.stop_failed = false;
@@ -372,8 +406,11 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
 
 // --- hardware decides what exists
 
-// Brings the books in line with a look at the GPU. False: it shows what cannot be.
-bool Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, TimeUs at_us) {
+// Brings the books in line with the call's look at the GPU. False: it shows what cannot be, or what
+// cannot be judged yet.
+bool Controller::Impl::reconcile(const CallDone& done) {
+  const GpuIndex index = done.gpu;
+  const GpuReading& reading = *done.outcome.reading;
   GpuBook& gpu = gpus[index];
   // A look while a step is under way may be of either side of it: the one at its end counts.
   if (model->state().gpu(index).operation_end_us != kNever) {
@@ -382,7 +419,7 @@ bool Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, Time
   }
   Event event;
   event.kind = Event::Kind::kRead;
-  event.at_us = std::max(at_us, model->now());
+  event.at_us = std::max(clock_us(), model->now());
   event.gpu = index;
   KnownSlices there;
   bool known_kinds = true;
@@ -406,6 +443,11 @@ bool Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, Time
     const auto still = there.find(slot);
     if (still != there.end() && still->second == uuid) continue;
     event.gone |= SlotSet{1} << slot;
+  }
+  if ((event.gone & slots_with_jobs(index)) != 0 && !done.heard_all()) return judge_later(done);
+  unjudged.erase(index);
+  for (SlotSet rest = event.gone; rest; rest &= rest - 1) {
+    const std::string& uuid = gpu.slices.at(static_cast<std::uint8_t>(std::countr_zero(rest)));
     if (gpu.ours.erase(uuid)) forgotten_slices.push_back(uuid);
   }
   if (event.slots == 0 && event.gone == 0 && event.foreign == model->foreign(index)) return true;
@@ -414,6 +456,39 @@ bool Controller::Impl::reconcile(GpuIndex index, const GpuReading& reading, Time
   record(event);
   changed(index);
   return true;
+}
+
+// Slices with jobs are gone in the look, and it is not known yet how their runs ended: such a job
+// may be done. Another look asks for the events too; where they could not be fetched the GPU is
+// fenced, its jobs keep their slices in the books, and it is tried again when events are received.
+bool Controller::Impl::judge_later(const CallDone& done) {
+  if (!done.events) {
+    order_read(done.gpu);
+    return false;
+  }
+  unjudged.insert(done.gpu);
+  fence(done.gpu,
+        "slices with jobs are gone, and the events that tell how their runs ended cannot "
+        "be received: " +
+            said(done.events->error()));
+  return false;
+}
+
+// Runs that have begun by our books, that the look does not show and of which no event tells: a
+// start that was answered and not made, or a run that ended without a word.
+void Controller::Impl::take_off_missing(const CallDone& done) {
+  if (!done.heard_all()) return;
+  for (const SliceReading& slice : done.outcome.reading->slices) {
+    const JobNumber number = job_at(done.gpu, slice.slot);
+    if (number == 0 || slice.phase != RunPhase::kIdle) continue;
+    JobBook& book = jobs.at(number);
+    if (!book.begun || book.unclear || book.row.slice != slice.uuid) continue;
+    Event event;
+    event.kind = Event::Kind::kLost;
+    event.at_us = clock_us();
+    off_its_slice(book, event, book.row.left, book.ran_us(event.at_us),
+                  "its run was gone: it resumes from its last checkpoint");
+  }
 }
 
 // A slice that is not ours, or that somebody else's process has: nothing is placed there.

@@ -56,7 +56,7 @@ void Controller::Impl::order_move(GpuIndex index, CallDone::Kind kind) {
   SM_CHECK(gpu.intent.has_value());
   const bool retry = kind == CallDone::Kind::kRetry;
   gpu.moving = true;
-  OurSlices ours{gpu.ours, gpu.intent->base | gpu.intent->target};
+  OurSlices ours{gpu.ours, gpu.intent->base | gpu.intent->target, slots_with_jobs(index)};
   // A slot that somebody else had filled before is not one that we fill.
   for (const auto& [slot, uuid] : gpu.slices) {
     if (!gpu.ours.contains(uuid)) ours.fills &= ~(SlotSet{1} << slot);
@@ -86,7 +86,7 @@ void Controller::Impl::take_made(const CallDone& done) {
     if (!gpu.ours.insert(uuid).second) continue;
     rows.emplace_back(SliceRow{uuid, gpu.row.uuid, slot, clock_us()});
   }
-  if (done.outcome.reading) reconcile(done.gpu, *done.outcome.reading, clock_us());
+  if (done.outcome.reading) reconcile(done);
 }
 
 void Controller::Impl::on_undo(const CallDone& done) {
@@ -121,7 +121,18 @@ void Controller::Impl::on_retry(const CallDone& done) {
     return undo(done.gpu, "another try failed: " + said(done.outcome.error));
   gpu.wanted.reset();
   gpu.row.failures = 0;
-  close_intent(done.gpu, "done at another try");
+  const SlotSet target = gpu.intent->target;
+  const bool whole = slots_of(*done.outcome.reading) == target;
+  close_intent(done.gpu, whole ? "done at another try" : "done so far: jobs on it must end first");
+  // What an operator wants is finished when they have. A policy decides again.
+  if (!whole && gpu.changed_by_operator && (model->foreign(done.gpu) & ~target) == 0) {
+    Event event;
+    event.kind = Event::Kind::kLayout;
+    event.at_us = clock_us();
+    event.gpu = done.gpu;
+    event.slots = target;
+    record(event);
+  }
   if (is_clear(done.gpu)) return lift_fence(done.gpu);
   gpu.row.retry_us = clock_us();
   apply_openness(done.gpu);
@@ -130,7 +141,7 @@ void Controller::Impl::on_retry(const CallDone& done) {
 // Whether nothing is owed to a job there: every start is known to have been one, and every run that
 // was to be told to stop was told.
 bool Controller::Impl::is_clear(GpuIndex index) const {
-  if (!gpus[index].strays.empty()) return false;
+  if (!gpus[index].strays.empty() || unjudged.contains(index)) return false;
   const auto on_it = jobs_on(index);
   return std::none_of(on_it.begin(), on_it.end(), [this](JobNumber number) {
     const JobBook& book = jobs.at(number);

@@ -1,6 +1,8 @@
 // Decisions: from the model's round to rows, and from durable rows to the workers.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "control/bounded_call.h"
 #include "control/controller_impl.h"
 #include "control/reasons.h"
 #include "workload/catalogue.h"
@@ -16,6 +18,13 @@ constexpr std::int64_t kLongNs = 2'000'000;
 double own_watts(const Job& job, int size) {
   if (job.profile == kNoProfile) return 0;
   return Catalogue::shipped().profiles()[job.profile].watts[static_cast<std::size_t>(size)];
+}
+
+bool has_all(const GpuReading& reading, const std::vector<std::string>& runs) {
+  return std::all_of(runs.begin(), runs.end(), [&](const std::string& run) {
+    return std::any_of(reading.slices.begin(), reading.slices.end(),
+                       [&](const SliceReading& slice) { return slice.run == run; });
+  });
 }
 
 }  // namespace
@@ -160,6 +169,7 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
     if (book.row.start_us < 0) book.row.start_us = at_us;
     book.row.begin_us = slice.begin_us;
     if (book.max_runtime_us) watched.insert(book.row.number);
+    expect_end(book, next.expected_us);
     const Job& job = model->state().job(next.job);
     const Costs& costs = model->state().costs();
     RunOrder run;
@@ -182,15 +192,31 @@ void Controller::Impl::order(const Order& next, TimeUs at_us) {
   changed(book);
 }
 
-// Hands out the calls whose rows are durable.
+std::vector<std::string> Controller::Impl::runs_on(GpuIndex index) const {
+  std::vector<std::string> runs;
+  for (const JobNumber number : jobs_on(index))
+    runs.push_back(run_name(number, jobs.at(number).row.attempt));
+  return runs;
+}
+
+// Hands out the calls whose rows are durable. Where a look lacks a run that should be there, the
+// events up to it are fetched as well: they are after the last that is journalled.
 void Controller::Impl::dispatch() {
   if (calls.empty()) return;
   if (!rows.empty() && !flush({})) return;
   at("journalled, calls not made");
+  const double limit_s = options.call_timeout_s / 2;  // Of a call that is a part of another.
   for (auto& [gpu, work] : calls) {
     const auto done = std::make_shared<CallDone>();
     lanes->add(
-        gpu, [done, work = std::move(work)] { *done = work(); },
+        gpu,
+        [done, work = std::move(work), driver = driver, runs = runs_on(gpu), seen = taken_event,
+         limit_s] {
+          *done = work();
+          if (!done->outcome.reading || has_all(*done->outcome.reading, runs)) return;
+          done->events = bounded_call(
+              driver, limit_s, [seen](Driver& there) { return events_up_to_now(there, seen); });
+        },
         [done, inbox = inbox] { inbox->put(std::move(*done)); });
   }
   calls.clear();

@@ -93,11 +93,10 @@ void Controller::Impl::summarise(FleetSummary& view) const {
   view.speed = fleet.clock.speed;
   view.frozen = model->frozen();
   view.recovered = recovered;
+  const std::string deaf = why_deaf();
+  view.events_received = deaf.empty();
   view.trouble = trouble.empty() ? damage : trouble;
-  if (view.trouble.empty()) {
-    const std::lock_guard lock(events_mutex);
-    view.trouble = deaf;
-  }
+  if (view.trouble.empty()) view.trouble = deaf;
   view.power_w = model->power_w();
   view.power_cap_w = model->limits().power_cap_w;
   view.energy_j =
@@ -192,8 +191,11 @@ std::optional<GpuView> Controller::gpu(const std::string& id) const {
 
 bool Controller::alive() const { return monotonic_ns() - impl_->alive_ns < kAliveNs; }
 
-bool Controller::ready() const {
-  return impl_->recovered && !impl_->refuses_submissions && alive();
+std::string Controller::why_not_ready() const {
+  if (!impl_->recovered) return "the journal was damaged or lost, and nobody has said recover";
+  if (impl_->refuses_submissions) return "the journal cannot be written";
+  if (!alive()) return "the controller does not decide";
+  return impl_->why_deaf();
 }
 
 Answer<Plan> Controller::plan(const std::string& policy) {

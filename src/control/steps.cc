@@ -156,11 +156,12 @@ StepOutcome move_to(Driver& driver, GpuIndex gpu, const Board& board, SlotSet go
                     const OurSlices& ours, TimeUs at_us) {
   auto seen = look_settled(driver, gpu);
   if (!seen) return failed(seen.error());
-  // What is busy or somebody else's stays; of the goal what has room beside it.
+  // What is busy, has a job or is somebody else's stays; of the goal what has room beside it.
   SlotSet wanted = 0;
   for (const SliceReading& slice : seen->slices) {
     const bool is_ours = ours.uuids.contains(slice.uuid) || (ours.fills >> slice.slot & 1);
-    if (slice.phase != RunPhase::kIdle || !is_ours) wanted |= SlotSet{1} << slice.slot;
+    const bool has_job = ours.with_jobs >> slice.slot & 1;
+    if (slice.phase != RunPhase::kIdle || has_job || !is_ours) wanted |= SlotSet{1} << slice.slot;
   }
   for (SlotSet rest = goal & ~wanted; rest; rest &= rest - 1) {
     const int slot = std::countr_zero(rest);
@@ -194,16 +195,19 @@ StepOutcome move_to(Driver& driver, GpuIndex gpu, const Board& board, SlotSet go
   return outcome;
 }
 
-DriverResult<bool> never_began(Driver& driver, const std::string& run, std::uint64_t seen_event) {
+DriverResult<std::vector<FleetEvent>> events_up_to_now(Driver& driver, std::uint64_t seen_event) {
   constexpr std::size_t kMany = 1000;  // An answer of so many may not be all of them.
-  const auto events = driver.events_after(seen_event, 0);
-  if (!events) return tl::unexpected(events.error());
-  for (const FleetEvent& event : *events) {
-    if (event.run == run) return false;
-  }
-  if (events->size() >= kMany)
+  auto events = driver.events_after(seen_event, 0);
+  if (events && events->size() >= kMany)
     return tl::unexpected(DriverError{DriverCode::kTimeout, "too many events are waiting"});
-  return true;
+  return events;
+}
+
+DriverResult<bool> never_began(Driver& driver, const std::string& run, std::uint64_t seen_event) {
+  const auto events = events_up_to_now(driver, seen_event);
+  if (!events) return tl::unexpected(events.error());
+  return std::none_of(events->begin(), events->end(),
+                      [&](const FleetEvent& event) { return event.run == run; });
 }
 
 StepOutcome start_run(Driver& driver, GpuIndex gpu, const RunOrder& order, std::uint64_t seen_event,

@@ -39,18 +39,23 @@ StepOutcome make_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const Kn
 StepOutcome destroy_slice(Driver& driver, GpuIndex gpu, std::uint8_t slot, const KnownSlices& known,
                           TimeUs at_us);
 // What a change of our own may take away: the slices that were ours, and whatever stands in a slot
-// that it was about to fill.
+// that it was about to fill. Never a slot on which a job is by our books: its run may have ended
+// without our having heard of it, and then the hardware shows an idle slice.
 struct OurSlices {
   std::set<std::string> uuids;
   SlotSet fills = 0;
+  SlotSet with_jobs = 0;
 };
-// To `goal` by the fewest steps, leaving alone what is busy or not ours; of the goal what has room
-// beside that. The way back of a change that failed, and another try at one. kDone: `reading` has
-// exactly that.
+// To `goal` by the fewest steps, leaving alone what is busy, has a job or is not ours; of the goal
+// what has room beside that. The way back of a change that failed, and another try at one. kDone:
+// `reading` has exactly that.
 StepOutcome move_to(Driver& driver, GpuIndex gpu, const Board& board, SlotSet goal,
                     const OurSlices& ours, TimeUs at_us);
 // A look at a GPU that waits for a create or destroy under way, whoever ordered it.
 DriverResult<GpuReading> look_settled(Driver& driver, GpuIndex gpu);
+// What has happened after `seen_event` and up to now; the events up to that have been journalled.
+// An error also where one answer may not hold all of them.
+DriverResult<std::vector<FleetEvent>> events_up_to_now(Driver& driver, std::uint64_t seen_event);
 // Whether the run was never begun. `reading` does not show it, so if it was it is over, and an
 // event after `seen_event` says so; the events up to that have been handled.
 DriverResult<bool> never_began(Driver& driver, const std::string& run, std::uint64_t seen_event);

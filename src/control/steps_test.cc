@@ -112,6 +112,17 @@ TEST(Steps, ABusySliceIsNotDestroyed) {
   EXPECT_EQ(driver.gpu.slices.size(), 1U);
 }
 
+// Its run may have ended without our having heard of it.
+TEST(Steps, AMoveLeavesAnIdleSliceAloneThatHasAJobByOurBooks) {
+  ScriptedDriver driver;
+  driver.put(only_slot("4"), "ours");
+  const OurSlices ours{{"ours"}, slots("7") | slots("4"), slots("4")};
+  const StepOutcome outcome = move_to(driver, 0, a100(), slots("7"), ours, 0);
+  EXPECT_EQ(outcome.kind, Kind::kDone);
+  EXPECT_TRUE(driver.destroyed.empty());
+  EXPECT_EQ(slots_of(*outcome.reading), slots("4"));
+}
+
 TEST(Steps, TheWayBackLeavesWhatIsBusyOrNotOurs) {
   ScriptedDriver driver;
   driver.put(only_slot("4"), "ours");
