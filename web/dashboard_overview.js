@@ -93,7 +93,9 @@ export class Overview {
       const line = `The journal was damaged or lost, every slice counts as foreign, and nothing is decided until an operator says recover. ${fleet.trouble}`;
       found.push(['down', line, ['Recover', 'recover']]);
     } else if (fleet.trouble) {
-      found.push(['down', `Nothing is decided and no job is taken: ${fleet.trouble}`, null]);
+      const line = fleet.events_received ? `Nothing is decided and no job is taken: ${fleet.trouble}`
+        : `Ends of runs are not noticed for now: ${fleet.trouble}`;
+      found.push(['down', line, null]);
     }
     if (fleet.frozen && fleet.recovered)
       found.push(['note', 'Frozen: nothing is started, stopped or changed. Jobs that run go on.', ['Unfreeze', 'unfreeze']]);

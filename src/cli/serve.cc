@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "base/file.h"
 #include "base/text.h"
@@ -21,6 +22,7 @@
 #include "control/controller.h"
 #include "control/model.h"
 #include "control/state_folder.h"
+#include "drivers/simulated/fleet_keeper.h"
 #include "drivers/simulated/fleet_process.h"
 #include "drivers/simulated/simulated_driver.h"
 #include "learn/toml_fields.h"
@@ -166,6 +168,15 @@ Result<std::unique_ptr<Driver>> join_fleet(const ServeOptions& options, bool fle
   return driver;
 }
 
+// Starts the fleet's process again where it ends while the controller runs, at the speed that it
+// has, whatever this command said.
+FleetKeeper::Options fleet_to_keep(const ServeOptions& options, double speed) {
+  const std::string folder = options.control.state_dir + "/fleet";
+  return {.state = folder,
+          .arguments = {"fleet", "--state", folder, "--speed", fmt::format("{}", speed)},
+          .log = options.server.log};
+}
+
 // A policy, costs or preemption that no controller could have, before a fleet is made for it.
 Result<void> check_setup(const ServeOptions& options) {
   if (has_fleet(options)) return {};
@@ -278,6 +289,7 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   Server server(options.server, backend);
   server.start(std::move(*parts));
   const FleetSummary seen = (*controller)->summary();
+  std::optional<FleetKeeper> keeper(fleet_to_keep(options, seen.speed));
   fmt::print("smartmig serves {} ({}, {:g} times real time) with {} on {}://{}:{}, state in {}\n",
              seen.fleet, options.driver, seen.speed, seen.policy,
              options.server.tls_certificate_file.empty() ? "http" : "https", options.server.address,
@@ -287,6 +299,7 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   std::fflush(stdout);
   manager.ready(service_status(seen));
   wait_for_the_end(signals, server, **controller, manager);
+  keeper.reset();  // A fleet that ends from here on, perhaps by the same signal, stays so.
   server.stop();
   backend.close_readers();  // The last who closes the journal leaves no log beside it: the writer.
   controller->reset();

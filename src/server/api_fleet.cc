@@ -153,7 +153,7 @@ RouteAnswer show_metrics(Site& site, const Call& call) {
   if (query.refusal()) return *query.refusal();
   return HttpResponse{200, "text/plain; version=0.0.4; charset=utf-8",
                       metrics_page(*site.backend.look(), site.backend.counters(),
-                                   site.backend.ready(), site.metrics_gpus)};
+                                   site.backend.why_not_ready().empty(), site.metrics_gpus)};
 }
 
 }  // namespace smartmig

@@ -80,7 +80,8 @@ RouteAnswer show_health(Site&, const Call&) {
 }
 
 RouteAnswer show_readiness(Site& site, const Call&) {
-  if (!site.backend.ready()) return Refusal{503, "not ready: the controller does not decide", ""};
+  if (const std::string why = site.backend.why_not_ready(); !why.empty())
+    return Refusal{503, "not ready: " + why, ""};
   return json_response([](JsonWriter& json) { json.field("status", "ready"); });
 }
 

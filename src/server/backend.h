@@ -30,7 +30,7 @@ class Backend {
   virtual FleetSummary summary() const = 0;
   virtual std::optional<GpuView> gpu(const std::string& id) const = 0;
   virtual Counters counters() const = 0;
-  virtual bool ready() const = 0;
+  virtual std::string why_not_ready() const = 0;  // Empty: it is.
   virtual Answer<Plan> plan(const std::string& policy) = 0;
   virtual std::vector<Controller::Expectation> expectations(std::size_t most) const = 0;
   virtual Answer<std::vector<std::string>> explain_job(JobNumber job) = 0;

@@ -25,7 +25,7 @@ class ControllerBackend : public Backend {
   FleetSummary summary() const override { return controller_.summary(); }
   std::optional<GpuView> gpu(const std::string& id) const override { return controller_.gpu(id); }
   Counters counters() const override { return controller_.counters(); }
-  bool ready() const override { return controller_.ready(); }
+  std::string why_not_ready() const override { return controller_.why_not_ready(); }
   Answer<Plan> plan(const std::string& policy) override { return controller_.plan(policy); }
   std::vector<Controller::Expectation> expectations(std::size_t most) const override {
     return controller_.expectations(most);

@@ -120,7 +120,7 @@ class FakeBackend : public Backend {
     return find_gpu(id);
   }
   Counters counters() const override { return counters_; }
-  bool ready() const override { return ready_; }
+  std::string why_not_ready() const override { return ready_ ? "" : "it was told so"; }
   Answer<Plan> plan(const std::string& policy) override {
     if (policy == "nonsense") return tl::unexpected(Refusal{400, "no such policy", "policy"});
     Plan plan;

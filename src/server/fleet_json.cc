@@ -46,6 +46,7 @@ void write_fleet_fields(JsonWriter& json, const FleetSummary& fleet) {
   json.field("frozen", fleet.frozen);
   json.field("recovered", fleet.recovered);
   json.field("trouble", fleet.trouble);
+  json.field("events_received", fleet.events_received);
   json.field("power_w", fleet.power_w);
   json.field("power_cap_w", fleet.power_cap_w);
   json.field("energy_j", fleet.energy_j);

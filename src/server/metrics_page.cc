@@ -93,11 +93,14 @@ void write_decision_time(MetricsText& text, const Counters& counters) {
 }
 
 void write_fleet(MetricsText& text, const FleetView& fleet, bool ready) {
-  text.gauge("ready", ready ? 1 : 0, "1: recovered and deciding.");
+  text.gauge("ready", ready ? 1 : 0, "1: recovered, deciding and receiving the fleet's events.");
   text.gauge("frozen", fleet.frozen ? 1 : 0, "1: nothing is decided until unfreeze.");
   text.gauge("recovered", fleet.recovered ? 1 : 0,
              "0: the journal was damaged or lost; say recover.");
-  text.gauge("in_trouble", fleet.trouble.empty() ? 0 : 1, "1: something keeps it from deciding.");
+  text.gauge("in_trouble", fleet.trouble.empty() ? 0 : 1,
+             "1: something keeps it from deciding, or events are not received.");
+  text.gauge("events_received", fleet.events_received ? 1 : 0,
+             "0: the fleet's events are not received, so that ends of runs are not noticed.");
   text.gauge("clock_seconds", static_cast<double>(fleet.now_us) / 1e6, "The fleet's clock.");
   text.gauge("queued_jobs", fleet.queued, "Jobs that wait.");
   text.gauge("queued_late_jobs", fleet.late_queued, "Of them, those past their deadline.");

@@ -490,7 +490,9 @@ TEST(Server, IsAliveBeforeItIsReady) {
   TestSite site{TestSite::WithTokens{}};
   site.backend.ready_ = false;
   EXPECT_EQ(site.call("GET", "/healthz").status, 200);
-  EXPECT_EQ(site.call("GET", "/readyz").status, 503);
+  const Reply not_ready = site.call("GET", "/readyz");
+  EXPECT_EQ(not_ready.status, 503);
+  EXPECT_EQ(not_ready.json().at("error"), "not ready: it was told so");
   site.backend.ready_ = true;
   EXPECT_EQ(site.call("GET", "/readyz").status, 200);
 }

@@ -57,16 +57,6 @@ class StopSignals {
   Descriptor file_;
 };
 
-// The process that listens there, if one does.
-std::optional<pid_t> serving_process(const std::string& state) {
-  const auto socket = connect_to(state);
-  if (!socket) return std::nullopt;
-  ucred peer{};
-  socklen_t size = sizeof(peer);
-  if (::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
-  return peer.pid;
-}
-
 // Its output goes to the folder's log; it hears none of our terminal's signals.
 Result<pid_t> spawn(const std::string& state, const std::vector<std::string>& arguments) {
   std::vector<char*> argv;
@@ -104,6 +94,15 @@ std::string last_words(const std::string& state) {
 
 }  // namespace
 
+std::optional<pid_t> simulated_fleet_process(const std::string& state) {
+  const auto socket = connect_to(state);
+  if (!socket) return std::nullopt;
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  if (::getsockopt(socket->get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return std::nullopt;
+  return peer.pid;
+}
+
 Result<void> run_simulated_fleet(const FleetProcessOptions& options) {
   if (auto made = make_writable_folder(options.state); !made) return made;
   const auto lock = open_lock(options.state);
@@ -125,12 +124,12 @@ Result<void> run_simulated_fleet(const FleetProcessOptions& options) {
 Result<pid_t> start_simulated_fleet(const std::string& state,
                                     const std::vector<std::string>& arguments) {
   if (auto made = make_writable_folder(state); !made) return pass_on(made);
-  if (const auto process = serving_process(state)) return *process;
+  if (const auto process = simulated_fleet_process(state)) return *process;
   const auto process = spawn(state, arguments);
   if (!process) return process;
   const auto until = std::chrono::steady_clock::now() + kPatience;
   while (std::chrono::steady_clock::now() < until) {
-    if (const auto serving = serving_process(state)) return *serving;
+    if (const auto serving = simulated_fleet_process(state)) return *serving;
     if (::waitpid(*process, nullptr, WNOHANG) == *process)
       return fail("the simulated fleet of {} did not start: {}", state, last_words(state));
     std::this_thread::sleep_for(kPause);
@@ -139,7 +138,7 @@ Result<pid_t> start_simulated_fleet(const std::string& state,
 }
 
 Result<void> stop_simulated_fleet(const std::string& state) {
-  const auto process = serving_process(state);
+  const auto process = simulated_fleet_process(state);
   if (!process) return {};
   const auto lock = open_lock(state);
   if (!lock) return pass_on(lock);

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,8 @@ Result<void> run_simulated_fleet(const FleetProcessOptions& options);
 // that one's.
 Result<pid_t> start_simulated_fleet(const std::string& state,
                                     const std::vector<std::string>& arguments);
+// The process that serves the folder, if one does.
+std::optional<pid_t> simulated_fleet_process(const std::string& state);
 // Tells the process that serves the folder to end, and returns when it has; at once where there is
 // none.
 Result<void> stop_simulated_fleet(const std::string& state);

@@ -12,14 +12,17 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <future>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <set>
 #include <thread>
 
 #include "base/random.h"
 #include "base/text.h"
+#include "drivers/simulated/fleet_keeper.h"
 #include "drivers/simulated/fleet_socket.h"
 #include "drivers/simulated/simulated_driver.h"
 #include "mig/layout.h"
@@ -80,6 +83,75 @@ class FleetProcessTest : public testing::Test {
   std::string state_;
   pid_t process_ = 0;
 };
+
+// What it logs, with when; from its thread.
+struct KeeperLog {
+  std::mutex mutex;
+  std::vector<std::pair<steady_clock::time_point, std::string>> lines;
+
+  std::function<void(const std::string&)> put() {
+    return [this](const std::string& line) {
+      const std::lock_guard lock(mutex);
+      lines.emplace_back(steady_clock::now(), line);
+    };
+  }
+  std::size_t size() {
+    const std::lock_guard lock(mutex);
+    return lines.size();
+  }
+};
+
+TEST_F(FleetProcessTest, IsStartedAgainAsLongAsItIsKept) {
+  start();
+  SimulatedDriver driver(state_);
+  const std::string id = driver.describe()->fleet_id;
+  KeeperLog log;
+  {
+    FleetKeeper keeper({.state = state_,
+                        .arguments = {"fleet", state_, "4xA100-40GB", "500"},
+                        .log = log.put(),
+                        .first_pause = milliseconds(10)});
+    for (int i = 0; i < 3; ++i) {
+      const pid_t before = process_;
+      ::kill(process_, SIGKILL);
+      const auto until = steady_clock::now() + std::chrono::seconds(60);
+      while (process_ == before && steady_clock::now() < until) {
+        std::this_thread::sleep_for(milliseconds(5));
+        process_ = simulated_fleet_process(state_).value_or(before);
+      }
+      EXPECT_NE(process_, before);
+      const auto there = driver.describe();
+      ASSERT_TRUE(there) << there.error().message;
+      EXPECT_EQ(there->fleet_id, id);
+    }
+  }
+  EXPECT_TRUE(driver.describe()) << "it outlives its keeper";
+  // That it ended, and that it runs again; the first may have been before the keeper's first look.
+  EXPECT_GE(log.size(), 4u);
+}
+
+TEST_F(FleetProcessTest, IsStartedAgainWithPausesThatGrow) {
+  KeeperLog log;
+  FleetKeeper::Options options{.state = state_,
+                               .arguments = {"fleet", state_, "no such fleet", "500"},
+                               .log = log.put(),
+                               .first_pause = milliseconds(20),
+                               .most_pause = milliseconds(160)};
+  {
+    FleetKeeper keeper(options);
+    const auto until = steady_clock::now() + std::chrono::seconds(60);
+    while (log.size() < 7 && steady_clock::now() < until)
+      std::this_thread::sleep_for(milliseconds(5));
+  }
+  ASSERT_GE(log.lines.size(), 7u);
+  // The first has failed, which is told, and so that it is tried again; then one line for each.
+  EXPECT_NE(log.lines[0].second.find("did not start"), std::string::npos) << log.lines[0].second;
+  auto pause = options.first_pause;
+  for (std::size_t i = 2; i < 7; ++i) {
+    EXPECT_GE(log.lines[i].first - log.lines[i - 1].first, pause) << i;
+    pause = std::min(2 * pause, options.most_pause);
+  }
+}
 
 TEST_F(FleetProcessTest, IsDrivenOverItsSocket) {
   start();

@@ -237,6 +237,8 @@ DriverResult<void> SimulatedDriver::kill(GpuIndex gpu, const std::string& run, T
 
 DriverResult<std::vector<FleetEvent>> SimulatedDriver::events_after(std::uint64_t number,
                                                                     int wait_ms) {
+  // A controller that only listens notices too that another has taken its fleet.
+  if (auto kept = keep_claim(); !kept) return tl::unexpected(kept.error());
   std::uint64_t epoch = 0;
   {
     const std::lock_guard lock(mutex_);
