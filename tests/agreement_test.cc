@@ -29,7 +29,7 @@ void expect_agreement(const RandomCase& random) {
   EXPECT_EQ(engine.events(), expected.events);
   EXPECT_EQ(engine.repartitions(), expected.repartitions);
   EXPECT_EQ(engine.state().preemptions(), expected.preemptions);
-  const double energy = engine.state().power().energy_j(engine.end_us());
+  const double energy = engine.energy_j();
   EXPECT_NEAR(energy, expected.energy_j, 1e-9 * (1 + expected.energy_j));
 }
 

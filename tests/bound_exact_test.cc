@@ -42,8 +42,7 @@ Tiny tiny(std::uint64_t i) {
   return instance;
 }
 
-TEST(Bound, NeverExceedsTheOptimumOfTinyInstances) {
-  const int cases = case_count(1000);
+void expect_below_optimum(int cases, bool traces) {
   const Costs costs = Costs::free();
   double above = 0;
   int counted = 0;
@@ -54,6 +53,7 @@ TEST(Bound, NeverExceedsTheOptimumOfTinyInstances) {
     input.fleet = &instance.fleet;
     input.jobs = instance.jobs;
     input.costs = &costs;
+    if (traces) input.trace = {instance.jobs.front().submit_us, instance.jobs.back().submit_us};
     const double weights[] = {2e-7, 2e-5, 2e-3};
     input.energy_weight = weights[i % 3];
     AscentOptions options;
@@ -71,8 +71,18 @@ TEST(Bound, NeverExceedsTheOptimumOfTinyInstances) {
       ++counted;
     }
   }
-  std::printf("%d tiny instances: on average the certified ET bound is %.2f %% below the optimum\n",
-              counted, 100 * above / counted);
+  std::printf("%d tiny %s: on average the certified ET bound is %.2f %% below the optimum\n",
+              counted, traces ? "traces" : "instances", 100 * above / counted);
+}
+
+TEST(Bound, NeverExceedsTheOptimumOfTinyInstances) {
+  const int cases = case_count(1000);
+  expect_below_optimum(cases, false);
+}
+
+TEST(Bound, NeverExceedsTheOptimumOfTinyTraces) {
+  const int cases = case_count(1000);
+  expect_below_optimum(cases, true);
 }
 
 TEST(TardinessProgram, IsWithinItsStepBelowTheOptimumOfLinearJobs) {

@@ -13,6 +13,7 @@ struct Combination {
   std::vector<std::uint32_t> kind;
   std::vector<GpuIndex> gpu;
   double watts = 0;
+  double busy_watts = 0;  // Of the GPUs that have a job.
 };
 
 // Whether slices of these profiles fit on the board at once.
@@ -54,7 +55,7 @@ class Exact {
   void enumerate(Combination combination, std::size_t job) {
     const Fleet& fleet = *input_.fleet;
     if (job == input_.jobs.size()) {
-      combination.watts = 0;
+      combination.watts = combination.busy_watts = 0;
       for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
         std::vector<int> profiles;
         int busy = 0;
@@ -65,6 +66,7 @@ class Exact {
         }
         if (!fits(fleet.board(gpu), profiles)) return;
         combination.watts += fleet.board(gpu).power.busy_w[busy];
+        if (busy > 0) combination.busy_watts += fleet.board(gpu).power.busy_w[busy];
       }
       combinations_.push_back(combination);
       return;
@@ -120,6 +122,7 @@ class Exact {
       model.addColumn(1, &row, &minus, 0, COIN_DBL_MAX, weights_.per_late_s);
     }
     JobSet there = 0;
+    std::size_t released = 0;
     for (std::size_t e = 0; e < events.size(); ++e) {
       for (const Combination& combination : combinations_) {
         std::vector<int> index;
@@ -139,9 +142,12 @@ class Exact {
           index.push_back((events[later].release ? jobs : 2 * jobs) + j);
           value.push_back(1);
         }
-        model.addColumn(static_cast<int>(index.size()), index.data(), value.data(), 0, COIN_DBL_MAX,
-                        weights_.per_joule * combination.watts);
+        const bool after_submits = input_.trace && released == input_.jobs.size();
+        model.addColumn(
+            static_cast<int>(index.size()), index.data(), value.data(), 0, COIN_DBL_MAX,
+            weights_.per_joule * (after_submits ? combination.busy_watts : combination.watts));
       }
+      released += events[e].release;
       const JobSet bit = JobSet{1} << events[e].job;
       there = events[e].release ? there | bit : there & ~bit;
     }

@@ -80,6 +80,17 @@ void add_failures(Random& random, const Fleet& fleet, TimeUs span_us,
     events.push_back({at + kMinuteUs, gpu, false});
 }
 
+// Of a trace; now and then jobs that fit no slice were left out before its first job or after its
+// last one.
+TraceWindow random_window(Random& random, const std::vector<Job>& jobs) {
+  TraceWindow window{jobs.front().submit_us, jobs.back().submit_us};
+  const auto some = [&] { return to_us(static_cast<double>(random.below(120)) * 5); };
+  if (random.below(4) == 0)
+    window.first_submit_us = std::max<TimeUs>(0, window.first_submit_us - some());
+  if (random.below(4) == 0) window.last_submit_us += some();
+  return window;
+}
+
 }  // namespace
 
 std::vector<std::string> policy_kinds() {
@@ -142,12 +153,17 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
   if (random.below(4) == 0) add_failures(random, fleet, now, result.events);
   std::stable_sort(result.events.begin(), result.events.end(),
                    [](const GpuEvent& a, const GpuEvent& b) { return a.at_us < b.at_us; });
+  if (random.below(2)) result.jobs.trace = random_window(random, result.jobs.jobs);
   return result;
 }
 
 std::string RandomCase::describe() const {
   std::string text = fmt::format("{} {} costs {} preemption {} sigma {}\n", fleet, policy, costs,
                                  to_string(preemption), sigma);
+  if (jobs.trace) {
+    text += fmt::format("  a trace, submits from {} to {}\n", jobs.trace->first_submit_us,
+                        jobs.trace->last_submit_us);
+  }
   for (std::size_t i = 0; i < jobs.jobs.size(); ++i) {
     const Job& job = jobs.jobs[i];
     text += fmt::format(

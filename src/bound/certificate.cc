@@ -35,6 +35,9 @@ std::string digest_of_setting(const BoundInput& input) {
   const Costs& costs = *input.costs;
   std::string text = fmt::format("days {:a} weight {:a} real power {} ", input.days,
                                  input.energy_weight, costs.real_power);
+  if (input.trace) {
+    text += fmt::format("trace {} {} ", input.trace->first_submit_us, input.trace->last_submit_us);
+  }
   if (costs.power_down_after_us) text += fmt::format("off {:a} ", costs.off_w);
   for (const GpuEvent& event : input.events)
     text += fmt::format("{} {} {} ", event.at_us, event.gpu, event.fail);
@@ -42,7 +45,7 @@ std::string digest_of_setting(const BoundInput& input) {
     text += fmt::format("board {} {} {} cap {:a} additive {} ", board->name, board->compute_slices,
                         board->memory_slices, board->power.cap_w, board->power.additive);
     for (const double watts : board->power.busy_w) text += fmt::format("{:a} ", watts);
-    for (const double factor : board->speed_factor) text += fmt::format("{:a} ", factor);
+    for (const double factor : board->speed.factor) text += fmt::format("{:a} ", factor);
   }
   return sha256_hex(text);
 }
@@ -141,7 +144,9 @@ Result<void> verify(const BoundInput& input, const Certificate& certificate, int
     return fail("it is for other jobs ({}, not these {})", certificate.jobs, input.jobs.size());
   }
   if (certificate.setting_sha256 != digest_of_setting(input)) {
-    return fail("it is for other costs, failures, boards or another --energy-weight");
+    return fail(
+        "it is for other costs, failures, boards, another window of a trace or another "
+        "--energy-weight");
   }
   if (!certificate.unchanged) return fail("it was changed after it was written");
   for (const Job& job : input.jobs) {

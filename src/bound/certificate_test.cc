@@ -120,5 +120,16 @@ TEST_F(CertificateTest, RefusesPricesThatProveNothing) {
   }
 }
 
+TEST_F(CertificateTest, DoesNotHoldForAnotherWindowOfATrace) {
+  BoundInput trace = input_;
+  trace.trace = TraceWindow{table_.jobs.front().submit_us, table_.jobs.back().submit_us};
+  EXPECT_EQ(why_not(trace, text_).substr(0, 22), "it is for other costs,");
+  const std::string text =
+      write_certificate(trace, {certify(trace, Objective::kEnergy, {}).value()});
+  EXPECT_EQ(why_not(trace, text), "holds");
+  trace.trace->last_submit_us += 1;
+  EXPECT_EQ(why_not(trace, text).substr(0, 22), "it is for other costs,");
+}
+
 }  // namespace
 }  // namespace smartmig

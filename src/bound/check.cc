@@ -28,6 +28,9 @@ struct Draw {
   double slice_w = 0;
   bool by_job = false;
   double share = 0;
+  // The same for a board that is charged only while it has a job: watts in all.
+  double alone_slice_w = 0;
+  double alone_share = 0;
 };
 
 double own_watts(const Job& job, const SliceKind& kind, const BoardPower& power) {
@@ -54,16 +57,20 @@ Draw least_draw(const BoundInput& input, std::size_t board_index) {
         }
       }
     }
-    draw.share = 1;
+    draw.share = draw.alone_share = 1;
     if (most_w > 0) {
       draw.share = std::min(1.0, down(down(board.power.cap_w - draw.floor_w) / most_w));
+      const double all_w = down(board.power.context_idle_w + down(most_w));
+      draw.alone_share = down(std::min(board.power.cap_w, all_w) / most_w);
     }
     draw.share = std::max(0.0, draw.share);
+    draw.alone_share = std::max(0.0, draw.alone_share);
   } else {
-    draw.slice_w = HUGE_VAL;
+    draw.slice_w = draw.alone_slice_w = HUGE_VAL;
     for (int busy = 1; busy <= board.compute_slices; ++busy) {
       const double above_w = down(board.power.busy_w[busy] - draw.floor_w);
       draw.slice_w = std::min(draw.slice_w, down(above_w / busy));
+      draw.alone_slice_w = std::min(draw.alone_slice_w, down(board.power.busy_w[busy] / busy));
     }
     draw.slice_w = std::max(0.0, draw.slice_w);
   }
@@ -71,10 +78,11 @@ Draw least_draw(const BoundInput& input, std::size_t board_index) {
 }
 
 // A way to run a job: at most `speed` of its work in a second, for at least `energy` of the
-// objective, and the slices it takes.
+// objective (`after_submits` on a trace after its last submit), and the slices it takes.
 struct Way {
   double speed = 0;
   double energy = 0;
+  double after_submits = 0;
   std::size_t board = 0;
   int compute = 0;
   int memory = 0;
@@ -90,11 +98,14 @@ std::vector<Way> ways_of(const BoundInput& input, const Weights& weights,
     const SliceKind& kind = fleet.kinds()[k];
     const Board& board = *fleet.boards()[kind.board];
     const Draw& draw = draws[kind.board];
-    const double w = draw.by_job ? down(draw.share * own_watts(job, kind, board.power))
-                                 : down(draw.slice_w * kind.compute);
+    const double own_w = own_watts(job, kind, board.power);
+    const double w = draw.by_job ? down(draw.share * own_w) : down(draw.slice_w * kind.compute);
+    const double alone_w =
+        draw.by_job ? down(draw.alone_share * own_w) : down(draw.alone_slice_w * kind.compute);
     Way way;
     way.speed = up(1e6 / down(fleet.full_us(job, k)));
     way.energy = std::max(0.0, down(weights.per_joule * w));
+    way.after_submits = std::max(0.0, down(weights.per_joule * alone_w));
     way.board = kind.board;
     way.compute = kind.compute;
     way.memory = board.profiles[kind.profile].memory_slices;
@@ -103,16 +114,17 @@ std::vector<Way> ways_of(const BoundInput& input, const Weights& weights,
   return ways;
 }
 
-// The times at which a job may end, piece by piece: between two edges of the prices, the submit and
-// the deadline, the proven cost is linear in the time of the end.
+// The times at which a job may end, piece by piece: between two edges of the prices, the submit,
+// the deadline and the last submit of a trace, the proven cost is linear in the time of the end.
 class JobFloor {
  public:
   JobFloor(const Prices& prices, const Weights& weights, std::vector<Way> ways, TimeUs submit_us,
-           TimeUs deadline_us)
+           TimeUs deadline_us, TimeUs last_submit_us)
       : prices_(prices),
         late_per_s_(weights.per_late_s),
         ways_(std::move(ways)),
-        deadline_us_(deadline_us) {
+        deadline_us_(deadline_us),
+        last_submit_us_(last_submit_us) {
     cut(submit_us);
   }
 
@@ -162,14 +174,18 @@ class JobFloor {
         }
         Piece piece;
         piece.begin_us = now_us;
-        piece.end_us = now_us < deadline_us_ ? std::min(edge_us, deadline_us_) : edge_us;
+        piece.end_us = edge_us;
+        for (const TimeUs cut_us : {deadline_us_, last_submit_us_}) {
+          if (now_us < cut_us) piece.end_us = std::min(piece.end_us, cut_us);
+        }
         const double length_s =
             piece.end_us == kNever ? HUGE_VAL : static_cast<double>(piece.end_us - now_us) / 1e6;
         for (std::size_t w = 0; w < ways_.size(); ++w) {
           const Way& way = ways_[w];
           const double slices = down(down(prices_.at(2 * way.board, i) * way.compute) +
                                      down(prices_.at(2 * way.board + 1, i) * way.memory));
-          const double cost = std::max(0.0, down(way.energy + slices));
+          const double energy = now_us < last_submit_us_ ? way.energy : way.after_submits;
+          const double cost = std::max(0.0, down(energy + slices));
           piece.cost.push_back(cost);
           const double need_s = std::min(length_s, (1 - done[w]) / way.speed);
           spent[w] += cost * need_s;
@@ -255,6 +271,7 @@ class JobFloor {
   double late_per_s_;
   std::vector<Way> ways_;
   TimeUs deadline_us_;
+  TimeUs last_submit_us_;  // Of a trace; else kNever.
   std::vector<Piece> pieces_;
   double beyond_ = HUGE_VAL;  // What ending after the pieces costs at least.
 };
@@ -263,7 +280,7 @@ class JobFloor {
 // none on more than a GPU. The end of the jobs from `first` on, at the earliest.
 double end_of_rest_s(const BoundInput& input, const std::vector<double>& work_s,
                      std::size_t first) {
-  const TimeUs zero_us = input.jobs.front().submit_us;
+  const TimeUs zero_us = input.begin_us();
   double left_s = 0;
   for (std::size_t j = first; j < work_s.size(); ++j) left_s = down(left_s + work_s[j]);
   for (std::size_t j = first; j < work_s.size(); ++j) {
@@ -288,7 +305,7 @@ double end_of_rest_s(const BoundInput& input, const std::vector<double>& work_s,
 // released from some moment on, each as fast as its most efficient slice would be on all of one.
 double earliest_end(const BoundInput& input) {
   const Fleet& fleet = *input.fleet;
-  const TimeUs zero_us = input.jobs.front().submit_us;
+  const TimeUs zero_us = input.begin_us();
   int compute = 0;
   for (const Board* board : fleet.boards()) compute = std::max(compute, board->compute_slices);
   std::vector<double> work_s;
@@ -322,7 +339,7 @@ double up_time_s(const BoundInput& input, GpuIndex gpu, double end_s) {
   bool is_up = true;
   for (const GpuEvent& event : input.events) {
     if (event.gpu != gpu || event.fail != is_up) continue;
-    const double at_s = std::clamp(to_s(event.at_us - input.jobs.front().submit_us), 0.0, end_s);
+    const double at_s = std::clamp(to_s(event.at_us - input.begin_us()), 0.0, end_s);
     if (is_up) sum_s = down(sum_s + down(down(at_s) - up(since_s)));
     since_s = at_s;
     is_up = !is_up;
@@ -367,14 +384,15 @@ double certified_value(const BoundInput& input, const Weights& given, const Pric
   std::vector<Draw> draws;
   for (std::size_t b = 0; b < fleet.boards().size(); ++b) draws.push_back(least_draw(input, b));
 
-  const TimeUs zero_us = input.jobs.front().submit_us;
+  const TimeUs zero_us = input.begin_us();
+  const TimeUs last_submit_us = input.trace ? input.trace->span_us() : kNever;
   std::vector<double> floors(input.jobs.size());
   constexpr std::size_t kAtOnce = 64;
   parallel_for((floors.size() + kAtOnce - 1) / kAtOnce, threads, [&](std::size_t part) {
     for (std::size_t j = part * kAtOnce; j < std::min(floors.size(), (part + 1) * kAtOnce); ++j) {
       const Job& job = input.jobs[j];
       JobFloor floor(prices, weights, ways_of(input, weights, draws, job), job.submit_us - zero_us,
-                     job.deadline_us - zero_us);
+                     job.deadline_us - zero_us, last_submit_us);
       floors[j] = floor.value();
     }
   });
@@ -394,7 +412,7 @@ double certified_value(const BoundInput& input, const Weights& given, const Pric
     }
   }
 
-  const double end_s = earliest_end(input);
+  const double end_s = input.trace ? down(to_s(last_submit_us)) : earliest_end(input);
   double drawn_j = 0;
   for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const double floor_w = draws[fleet.board_index(gpu)].floor_w;

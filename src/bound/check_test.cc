@@ -166,5 +166,28 @@ TEST(Geometry, NoLegalSetHasMoreSlicesThanTheBoard) {
   }
 }
 
+TEST(CertifiedValue, OfATraceChargesIdleBoardsToTheLastSubmitOnly) {
+  const Fleet fleet = *Fleet::parse("2xA100-40GB");
+  const Costs costs = Costs::free();
+  std::vector<Job> jobs(2);
+  for (Job& job : jobs) job.time_us = {0, 0, 0, 0, 100'000'000};
+  jobs[1].submit_us = 30'000'000;
+  BoundInput input;
+  input.fleet = &fleet;
+  input.jobs = jobs;
+  input.costs = &costs;
+  const double above_j = 208.5;  // A whole GPU at work, above idle.
+  EXPECT_NEAR(certify(input, Objective::kEnergy, {})->value, 200 * above_j + 2 * 130 * 40, 1e-6);
+  input.trace = TraceWindow{0, 30'000'000};
+  // Up to 30 s both boards draw 40 W and job 0 the rest; after that a busy board draws 248.5 W.
+  EXPECT_NEAR(certify(input, Objective::kEnergy, {})->value,
+              2 * 30 * 40 + 30 * above_j + (70 + 100) * 248.5, 1e-6);
+  EXPECT_NEAR(linearised_energy_j(input), 2 * 30 * 40 + 200 * above_j, 1e-6);
+  // Jobs that fit no slice came before the first and after the last.
+  input.trace = TraceWindow{-10'000'000, 90'000'000};
+  EXPECT_NEAR(certify(input, Objective::kEnergy, {})->value,
+              2 * 100 * 40 + (90 + 60) * above_j + (10 + 40) * 248.5, 1e-6);
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -16,9 +16,10 @@ void JobCost::find_steps(const RelaxedJob& job, Piece& piece) {
   const std::span<const RunOption> options = problem_.options_of(job);
   for (std::uint32_t o = 0; o < options.size(); ++o) {
     const RunOption& option = options[o];
-    const double cost = weights_.per_joule * option.energy_w +
-                        prices_.at(2 * option.board, piece.stretch) * option.compute +
-                        prices_.at(2 * option.board + 1, piece.stretch) * option.memory;
+    const double cost =
+        weights_.per_joule * (piece.after_submits ? option.after_submits_w : option.energy_w) +
+        prices_.at(2 * option.board, piece.stretch) * option.compute +
+        prices_.at(2 * option.board + 1, piece.stretch) * option.memory;
     // Insertion by cost: they come nearly sorted.
     std::size_t at = count++;
     for (; at > 0 && points[at - 1].cost > cost; --at) points[at] = points[at - 1];
@@ -135,8 +136,12 @@ double JobCost::least(const RelaxedJob& job) {
     piece.begin_s = now_s;
     piece.end_s = stretch + 1 < edges.size() ? edges[stretch + 1] : HUGE_VAL;
     piece.stretch = stretch;
-    if (!late && job.deadline_s < piece.end_s) {
-      piece.end_s = job.deadline_s;
+    piece.after_submits = now_s >= problem_.last_submit_s;
+    double cut_s = piece.end_s;
+    if (!late) cut_s = std::min(cut_s, job.deadline_s);
+    if (!piece.after_submits) cut_s = std::min(cut_s, problem_.last_submit_s);
+    if (cut_s < piece.end_s) {
+      piece.end_s = cut_s;
     } else {
       ++stretch;
     }

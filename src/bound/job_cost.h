@@ -44,11 +44,12 @@ class JobCost {
     double amount = 0;
     friend bool operator<(const Work& a, const Work& b) { return a.price < b.price; }
   };
-  // A stretch, or the part of one between submit, deadline and its edges.
+  // A stretch, or the part of one between submit, deadline, last submit and its edges.
   struct Piece {
     double begin_s = 0;
     double end_s = 0;
     std::size_t stretch = 0;
+    bool after_submits = false;  // RelaxedProblem::last_submit_s is past.
     std::uint32_t first_step = 0;
     std::uint32_t step_count = 0;
   };

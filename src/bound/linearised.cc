@@ -10,7 +10,8 @@ namespace smartmig {
 double linearised_energy_j(const BoundInput& input) {
   const Fleet& fleet = *input.fleet;
   const std::vector<MachineJob> jobs = linearise(input);
-  const double end_s = least_makespan_s(jobs, static_cast<int>(fleet.gpu_count()));
+  const double end_s = input.trace ? to_s(input.trace->span_us())
+                                   : least_makespan_s(jobs, static_cast<int>(fleet.gpu_count()));
   double idle_w = 0;
   for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) idle_w += fleet.board(gpu).power.busy_w[0];
   int compute = 0;

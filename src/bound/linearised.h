@@ -7,8 +7,10 @@
 
 namespace smartmig {
 
-// Work at full power, the rest of the least makespan idle. Exact for fleets of one board; for mixed
-// ones each board's idle power and the least watts of any board for a compute slice.
+// Work at full power, the rest of the least makespan idle; on a trace, which charges no board for
+// longer than that for sure, the rest of the time from the first to the last submit. Exact for
+// fleets of one board; for mixed ones each board's idle power and the least watts of any board for
+// a compute slice.
 double linearised_energy_j(const BoundInput& input);
 // Whether boards are always on and draw what their table says, as the published bound assumes.
 bool linearised_energy_applies(const BoundInput& input);

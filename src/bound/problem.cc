@@ -15,6 +15,9 @@ struct EnergyFloor {
   double per_compute_w = 0;  // For each busy compute slice; boards with a power table.
   bool additive = false;     // Else each job's own watts, times `share`.
   double share = 1;
+  // Of a board that is charged only while it has a job: the same, from nothing.
+  double alone_per_compute_w = 0;
+  double alone_share = 1;
 };
 
 double watts_of(const Job& job, const SliceKind& kind, const BoardPower& power) {
@@ -33,9 +36,11 @@ EnergyFloor energy_floor(const BoundInput& input, std::uint8_t board_index) {
   if (!floor.additive) {
     // The steepest line from the floor that stays below the table.
     floor.per_compute_w = power.busy_w[1] - floor.floor_w;
+    floor.alone_per_compute_w = power.busy_w[1];
     for (int busy = 2; busy <= board.compute_slices; ++busy) {
       floor.per_compute_w =
           std::min(floor.per_compute_w, (power.busy_w[busy] - floor.floor_w) / busy);
+      floor.alone_per_compute_w = std::min(floor.alone_per_compute_w, power.busy_w[busy] / busy);
     }
     floor.per_compute_w = std::max(floor.per_compute_w, 0.0);
     return floor;
@@ -49,7 +54,10 @@ EnergyFloor energy_floor(const BoundInput& input, std::uint8_t board_index) {
       most_w = std::max(most_w, watts_of(job, kind, power) * board.compute_slices / kind.compute);
     }
   }
-  if (most_w > 0) floor.share = std::clamp((power.cap_w - floor.floor_w) / most_w, 0.0, 1.0);
+  if (most_w > 0) {
+    floor.share = std::clamp((power.cap_w - floor.floor_w) / most_w, 0.0, 1.0);
+    floor.alone_share = std::min(power.cap_w, power.context_idle_w + most_w) / most_w;
+  }
   return floor;
 }
 
@@ -60,7 +68,7 @@ double up_s(const BoundInput& input, GpuIndex gpu, double end_s) {
   bool up = true;
   for (const GpuEvent& event : input.events) {
     if (event.gpu != gpu || event.fail != up) continue;
-    const double at_s = std::clamp(to_s(event.at_us - input.jobs.front().submit_us), 0.0, end_s);
+    const double at_s = std::clamp(to_s(event.at_us - input.begin_us()), 0.0, end_s);
     if (up) sum_s += at_s - since_s;
     since_s = at_s;
     up = !up;
@@ -70,7 +78,7 @@ double up_s(const BoundInput& input, GpuIndex gpu, double end_s) {
 
 bool as_good(const RunOption& a, const RunOption& b) {
   return a.board == b.board && a.speed >= b.speed && a.energy_w <= b.energy_w &&
-         a.compute <= b.compute && a.memory <= b.memory;
+         a.after_submits_w <= b.after_submits_w && a.compute <= b.compute && a.memory <= b.memory;
 }
 
 }  // namespace
@@ -86,7 +94,7 @@ Result<RelaxedProblem> relax(const BoundInput& input) {
   std::vector<EnergyFloor> floors;
   for (std::uint8_t b = 0; b < fleet.boards().size(); ++b) floors.push_back(energy_floor(input, b));
 
-  const TimeUs begin_us = input.jobs.front().submit_us;
+  const TimeUs begin_us = input.begin_us();
   problem.jobs.reserve(input.jobs.size());
   for (std::size_t j = 0; j < input.jobs.size(); ++j) {
     const Job& job = input.jobs[j];
@@ -103,6 +111,8 @@ Result<RelaxedProblem> relax(const BoundInput& input) {
       option.speed = 1e6 / fleet.full_us(job, k);
       option.energy_w = floor.additive ? floor.share * watts_of(job, kind, board.power)
                                        : floor.per_compute_w * kind.compute;
+      option.after_submits_w = floor.additive ? floor.alone_share * watts_of(job, kind, board.power)
+                                              : floor.alone_per_compute_w * kind.compute;
       option.board = kind.board;
       option.compute = kind.compute;
       option.memory = static_cast<std::uint8_t>(board.profiles[kind.profile].memory_slices);
@@ -125,10 +135,10 @@ Result<RelaxedProblem> relax(const BoundInput& input) {
     problem.jobs.push_back(relaxed);
   }
   problem.earliest_end_s = earliest_end_s(input);
-  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
-    problem.floor_j +=
-        floors[fleet.board_index(gpu)].floor_w * up_s(input, gpu, problem.earliest_end_s);
-  }
+  double charged_s = problem.earliest_end_s;
+  if (input.trace) charged_s = problem.last_submit_s = to_s(input.trace->span_us());
+  for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu)
+    problem.floor_j += floors[fleet.board_index(gpu)].floor_w * up_s(input, gpu, charged_s);
   return problem;
 }
 

@@ -77,7 +77,7 @@ ProgramBound solve_tardiness_program(const BoundInput& input, const ProgramOptio
   std::vector<std::vector<int>> in_step(steps);  // The columns of work done in each.
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const MachineJob& job = jobs[j];
-    const double due_s = to_s(input.jobs[j].deadline_us - input.jobs.front().submit_us);
+    const double due_s = to_s(input.jobs[j].deadline_us - input.begin_us());
     std::vector<int> work;
     std::vector<double> ones;
     int last_open = -1;

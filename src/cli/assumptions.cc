@@ -1,6 +1,7 @@
 #include "cli/assumptions.h"
 
 #include "base/text.h"
+#include "fleet/speeds.h"
 #include "workload/generator.h"
 
 namespace smartmig {
@@ -29,9 +30,13 @@ Assumption deadlines(const WorkloadOptions& options, const std::optional<JobFile
           kOption};
 }
 
-Assumption speeds(const WorkloadOptions& options, const std::optional<JobFile>& file) {
-  if (file && !file->trace)
-    return {"speeds", "the times of the job table, on slices of an A100-40GB", ""};
+Assumption speeds(const WorkloadOptions& options, const RunSetup& setup,
+                  const std::optional<JobFile>& file) {
+  if (file && !file->trace) {
+    return {"speeds",
+            fmt::format("the times of the job table, on slices of {}", setup.fleet.times_board()),
+            "--trace-board"};
+  }
   if (file) {
     const std::string set = options.assign_profiles.value_or("paper");
     return {"speeds",
@@ -100,6 +105,13 @@ Assumption boards(const RunOptions& options, const RunSetup& setup) {
   return {"boards", text, "--fleet"};
 }
 
+// Where a board does not run jobs at the times of the table.
+std::optional<Assumption> board_speeds(const RunSetup& setup) {
+  const std::vector<std::string> lines = speed_assumptions(setup.fleet);
+  if (lines.empty()) return std::nullopt;
+  return Assumption{"speeds of boards", join(lines, "; "), "--speed-factor, --trace-board"};
+}
+
 Assumption costs(const RunSetup& setup) {
   const std::string& name = setup.settings.engine.costs.name;
   const char* meaning = name == "free"   ? ": slices change and jobs move in no time"
@@ -126,11 +138,12 @@ Assumption preemption(const RunSetup& setup) {
 std::vector<Assumption> list_assumptions(const RunOptions& options, const RunSetup& setup,
                                          const std::optional<JobFile>& file) {
   const WorkloadOptions& workload = options.workload;
-  std::vector<Assumption> list = {deadlines(workload, file), speeds(workload, file),
+  std::vector<Assumption> list = {deadlines(workload, file), speeds(workload, setup, file),
                                   kinds(workload, file), estimates(options, file),
                                   memory(workload, file)};
   if (file && file->trace) list.push_back(several_gpus(workload));
   list.push_back(boards(options, setup));
+  if (auto speeds_of_boards = board_speeds(setup)) list.push_back(std::move(*speeds_of_boards));
   list.push_back(costs(setup));
   list.push_back(preemption(setup));
   return list;

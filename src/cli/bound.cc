@@ -14,6 +14,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/run_options.h"
+#include "fleet/speeds.h"
 #include "report/bound_summary.h"
 #include "report/job_balance.h"
 #include "study/bound_days.h"
@@ -124,6 +125,7 @@ int run_bound(const BoundOptions& options) {
   summary.energy_weight = input.energy_weight;
   summary.days = input.days;
   summary.gpus = fleet.gpu_count();
+  summary.speeds = speed_assumptions(fleet);
   nlohmann::ordered_json json = to_json(summary);
   if (jobs->file) add_balance(json, jobs->file->balance);
   fmt::print("{}{}", options.run.json ? json.dump(2) + "\n" : to_text(summary),

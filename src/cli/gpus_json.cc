@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "cli/gpus_view.h"
+#include "fleet/speeds.h"
 
 namespace smartmig {
 namespace {
@@ -50,7 +51,8 @@ Json profile_json(const Profile& profile) {
           {"sms", profile.sms},
           {"max_count", profile.max_count},
           {"starts", profile.starts},
-          {"engines", engines_json(profile.engines)}};
+          {"engines", engines_json(profile.engines)},
+          {"copy_engines", profile.copy_engines > 0 ? Json(profile.copy_engines) : Json(nullptr)}};
 }
 
 Json power_json(const BoardPower& power) {
@@ -75,6 +77,18 @@ Json times_json(const Board& board) {
           {"destroy_s", destroy},
           {"assumed", board.times.assumed},
           {"source", board.times.source}};
+}
+
+Json speed_json(const Board& board) {
+  Json factor;
+  for (std::size_t i = 0; i < kSizeCount; ++i) {
+    if (board.base_profile(kSizes[i]) >= 0)
+      factor[std::to_string(kSizes[i])] = board.speed.factor[i];
+  }
+  return {{"factor", factor},
+          {"confidence", to_string(board.speed.confidence)},
+          {"source", board.speed.source},
+          {"note", board.speed.note}};
 }
 
 }  // namespace
@@ -124,6 +138,7 @@ Json board_json(const BoardView& view) {
   for (const Profile& profile : board.profiles) profiles.push_back(profile_json(profile));
   out["power"] = power_json(board.power);
   out["times"] = times_json(board);
+  out["speed"] = speed_json(board);
   out["assumed"] = assumptions(board);
   out["rules"] = board.rules;
   out["confidence"] = board.confidence;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/gpus_view.h"
+#include "fleet/speeds.h"
 
 namespace smartmig {
 namespace {
@@ -67,6 +68,11 @@ std::string times_text(const Board& board) {
   return fmt::format("{}\n{}\n{}\n", head, create, destroy);
 }
 
+std::string speed_text(const Board& board) {
+  return fmt::format("speed: {} times that of an A100-40GB slice of the same size ({})\n  {}\n",
+                     factor_text(board), to_string(board.speed.confidence), board.speed.note);
+}
+
 std::string list_text(std::string_view title, const std::vector<std::string>& lines) {
   if (lines.empty()) return {};
   std::string out = fmt::format("\n{}\n", title);
@@ -123,6 +129,7 @@ std::string board_text(const BoardView& view) {
   out += fmt::format("{}\n\n", counts_text(view));
   out += power_text(board);
   out += '\n' + times_text(board);
+  out += '\n' + speed_text(board);
   const std::vector<std::string> assumed = assumptions(board);
   out += assumed.empty() ? "\nassumed: nothing\n" : list_text("assumed", assumed);
   out += list_text("rules", board.rules);

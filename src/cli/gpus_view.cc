@@ -45,8 +45,8 @@ std::vector<std::string> assumptions(const Board& board) {
                     board.power.busy_w[0], board.power.limit_w));
   }
   if (board.times.assumed) lines.push_back(fmt::format("times: {}", board.times.source));
-  if (board.speed_assumed)
-    lines.push_back("speed: a slice is as fast as an A100-40GB's of the same compute size");
+  if (board.speed.confidence == SpeedConfidence::kAssumed)
+    lines.emplace_back("speed: no job was measured on slices of this board");
   return lines;
 }
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/assumptions.h"
 #include "cli/help.h"
+#include "fleet/speeds.h"
 #include "report/job_balance.h"
 #include "study/fitting_jobs.h"
 #include "study/gpu_events.h"
@@ -101,6 +102,12 @@ void add_run_options(CLI::App& app, RunOptions& options) {
       "(default: 1)");
   app.add_option("--power-scale", options.power_scale,
                  "Multiply every board's power draw by this factor (default: 1)");
+  app.add_option("--speed-factor", options.speed_factors,
+                 "BOARD=X: divide the times of the job table by X on every slice of that board; "
+                 "repeat it for other boards (default: the factors that `smartmig gpus` has)")
+      ->allow_extra_args(false);
+  app.add_option("--trace-board", options.trace_board,
+                 "The board on whose slices the times of --jobs were taken (default: A100-40GB)");
   app.add_option(
       "--preemption", options.preemption,
       "How running jobs may be stopped: free, checkpoint or none (default: free for --workload "
@@ -119,9 +126,10 @@ void add_run_options(CLI::App& app, RunOptions& options) {
                  "Number of threads; 0: one for each core (default: 0)");
   app.add_option("--out", options.out, "A folder for the result's files");
   app.add_flag("--json", options.json, "Print JSON (seconds, joules; et in the papers' units)");
-  group_options(app, "Fleet and costs",
-                {"--fleet", "--costs", "--cost-scale", "--power-scale", "--preemption",
-                 "--estimate-error", "--energy-weight", "--events", "--tariff"});
+  group_options(
+      app, "Fleet and costs",
+      {"--fleet", "--costs", "--cost-scale", "--power-scale", "--speed-factor", "--trace-board",
+       "--preemption", "--estimate-error", "--energy-weight", "--events", "--tariff"});
   group_options(app, "Output", {"--out", "--json"});
 }
 
@@ -137,6 +145,12 @@ Result<std::unique_ptr<RunSetup>> read_setup(const RunOptions& options) {
   if (const auto checked = check_numbers(options); !checked) return pass_on(checked);
   auto fleet = Fleet::parse(options.fleet);
   if (!fleet) return pass_on(fleet);
+  if (!options.trace_board.empty() && options.workload.jobs.empty())
+    return fail("--trace-board: is for --jobs; the generator's times are for an A100-40GB");
+  if (!options.trace_board.empty() || !options.speed_factors.empty()) {
+    fleet = fleet_with_speeds(*fleet, options.trace_board, options.speed_factors);
+    if (!fleet) return pass_on(fleet);
+  }
   auto setup = std::make_unique<RunSetup>(
       options.power_scale == 1 ? std::move(*fleet) : fleet->with_power_scaled(options.power_scale));
   const bool paper = options.workload.is_paper_generator();
@@ -251,6 +265,8 @@ std::string describe_setting(const RunOptions& options, const RunSetup& setup,
     if (file->trace) text += fmt::format("Real in the trace: {}.\n", join(file->trace->real, ", "));
     return text + assumptions_text(list_assumptions(options, setup, file));
   }
+  for (const std::string& speed : speed_assumptions(setup.fleet))
+    text += fmt::format("Speeds: {}.\n", speed);
   for (const std::string& assumed : board_assumptions(setup.fleet))
     text += fmt::format("Assumed, not measured: {}.\n", assumed);
   return text;

@@ -23,6 +23,8 @@ struct RunOptions {
   std::optional<std::string> preemption;  // The same.
   double cost_scale = 1;
   double power_scale = 1;
+  std::vector<std::string> speed_factors;  // BOARD=X each.
+  std::string trace_board;                 // "": A100-40GB.
   double estimate_error = 0;
   double energy_weight = 2e-7;
   int threads = 0;  // 0: one for each core.

@@ -91,5 +91,30 @@ TEST(RunOptions, ScalesOfPowerAndCostsReachTheRun) {
             "--power-scale: found 0, expected a number above 0, at most 1000");
 }
 
+TEST(RunOptions, SpeedFactorsAndTheTraceBoardMustMeanSomething) {
+  RunOptions options;
+  options.fleet = "2xH100-80GB";
+  const auto with = [&](std::vector<std::string> factors, std::string board = "") {
+    options.speed_factors = std::move(factors);
+    options.trace_board = std::move(board);
+    return setting_of(options);
+  };
+  EXPECT_EQ(with({"H100-80GB=2.5"}), "free free");
+  EXPECT_EQ(with({"H100-80GB"}),
+            "--speed-factor: found 'H100-80GB', expected BOARD=X, X a number from 0.001 to 1000");
+  EXPECT_EQ(with({"H100-80GB=0"}),
+            "--speed-factor: found 'H100-80GB=0', expected BOARD=X, X a number from 0.001 to 1000");
+  EXPECT_EQ(with({"H100-80GB=2", "h100-80gb=3"}),
+            "--speed-factor: H100-80GB is given twice, expected one factor for each board");
+  EXPECT_EQ(with({"A30=2"}),
+            "--speed-factor: found 'A30', expected a board of the fleet 2xH100-80GB");
+  EXPECT_EQ(with({"H999=2"}).substr(0, 16), "--speed-factor: ");
+  EXPECT_EQ(with({}, "H200"),
+            "--trace-board: is for --jobs; the generator's times are for an A100-40GB");
+  options.workload.jobs = "jobs.csv";
+  EXPECT_EQ(with({}, "H200"), "real checkpoint");
+  EXPECT_EQ(with({}, "H999").substr(0, 15), "--trace-board: ");
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -12,6 +12,7 @@
 #include "cli/help.h"
 #include "cli/report_options.h"
 #include "cli/run_options.h"
+#include "fleet/speeds.h"
 #include "policy/registry.h"
 #include "report/report_page.h"
 #include "report/run_files.h"
@@ -104,6 +105,7 @@ int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
     summary.balance = jobs->file->balance;
     summary.as_it_was = jobs->file->as_it_was;
   }
+  summary.speeds = speed_assumptions(fleet);
   summary.assumed = board_assumptions(fleet);
   summary.assumptions = list_assumptions(options.run, **setup, jobs->file);
   if (*folder) {

@@ -101,7 +101,7 @@ Result<Fleet> Fleet::make(std::vector<const Board*> gpus) {
       kind.compute = static_cast<std::uint8_t>(profile.compute_slices);
       kind.base = profile.kind == ProfileKind::kBase;
       kind.memory_mib = profile.memory_mib;
-      kind.time_factor = 1 / board.speed_factor[size];
+      kind.time_factor = 1 / board.speed.factor[size];
       fleet.largest_size_ = std::max(fleet.largest_size_, size);
       for (std::size_t s = 0; s < board.slots.size(); ++s) {
         if (board.slots[s].profile == p) slots[s] = static_cast<KindIndex>(fleet.kinds_.size());
@@ -110,15 +110,35 @@ Result<Fleet> Fleet::make(std::vector<const Board*> gpus) {
     }
     fleet.slot_kind_.push_back(slots);
   }
-  for (const SliceKind& kind : fleet.kinds_) {
+  fleet.find_twins();
+  return fleet;
+}
+
+void Fleet::find_twins() {
+  twins_.clear();
+  for (const SliceKind& kind : kinds_) {
     KindSet twins = 0;
-    for (std::size_t k = 0; k < fleet.kinds_.size(); ++k) {
-      const SliceKind& other = fleet.kinds_[k];
+    for (std::size_t k = 0; k < kinds_.size(); ++k) {
+      const SliceKind& other = kinds_[k];
       const bool same = other.size == kind.size && other.time_factor == kind.time_factor;
       twins |= static_cast<KindSet>(same) << k;
     }
-    fleet.twins_.push_back(twins);
+    twins_.push_back(twins);
   }
+}
+
+Fleet Fleet::with_speeds(std::span<const BoardSpeed> speeds, const std::string& times_board) const {
+  SM_CHECK(speeds.size() == boards_.size());
+  Fleet fleet = *this;
+  fleet.times_board_ = times_board;
+  for (std::size_t b = 0; b < boards_.size(); ++b) {
+    auto board = std::make_shared<Board>(*boards_[b]);
+    board->speed = speeds[b];
+    fleet.boards_[b] = board.get();
+    fleet.own_boards_.push_back(std::move(board));
+  }
+  for (SliceKind& kind : fleet.kinds_) kind.time_factor = 1 / speeds[kind.board].factor[kind.size];
+  fleet.find_twins();
   return fleet;
 }
 

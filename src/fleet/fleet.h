@@ -37,7 +37,7 @@ struct SliceKind {
   std::uint8_t compute = 0;  // kSizes[size]
   bool base = true;          // A base profile; else one with double memory.
   std::int32_t memory_mib = 0;
-  double time_factor = 1;  // Times on A100-40GB slices are multiplied by this.
+  double time_factor = 1;  // Times of a job table are multiplied by this: 1 / BoardSpeed::factor.
 };
 
 class Fleet {
@@ -93,10 +93,17 @@ class Fleet {
   // The same GPUs, each drawing `scale` times the power in every state.
   Fleet with_power_scaled(double scale) const;
 
+  // The same GPUs with other speeds, one for each of boards(), for times taken on `times_board`.
+  Fleet with_speeds(std::span<const BoardSpeed> speeds, const std::string& times_board) const;
+  // The board whose slices the times of the job table are for.
+  const std::string& times_board() const { return times_board_; }
+
   // "8xA100-40GB"
   std::string name() const;
 
  private:
+  void find_twins();
+
   std::vector<const Board*> boards_;                      // Distinct, in order of first use.
   std::vector<std::shared_ptr<const Board>> own_boards_;  // Those of no table.
   std::vector<std::uint8_t> gpu_board_;
@@ -107,6 +114,7 @@ class Fleet {
   std::uint32_t stride_bits_ = 3;
   int compute_slices_ = 0;
   int largest_size_ = 0;
+  std::string times_board_ = kTimesBoard;
 };
 
 // "7,4-3*4,3-2-2*3": one layout for each GPU of the fleet, as sets of slots. Errors: an illegal

@@ -44,12 +44,14 @@ PowerMeter::PowerMeter(const Fleet& fleet, const Costs& costs, std::size_t jobs_
 void PowerMeter::restart(std::size_t jobs_to_attribute) {
   for (Gpu& gpu : gpus_) gpu = {};
   for (Meter& meter : meters_) meter = {};
+  stretches_.clear();
   for (Running& running : running_) running = {};
   job_energy_j_.assign(jobs_to_attribute, 0.0);
 }
 
-void PowerMeter::begin(TimeUs now) {
-  for (Gpu& gpu : gpus_) gpu.since_us = now;
+void PowerMeter::begin(TimeUs now, bool for_tails) {
+  for_tails_ = for_tails;
+  for (Gpu& gpu : gpus_) gpu.since_us = gpu.used_until_us = now;
 }
 
 void PowerMeter::add_interval(Meter& meter, const Gpu& gpu, const BoardPower& power,
@@ -74,6 +76,7 @@ void PowerMeter::account(TimeUs now, GpuIndex index) {
   const TimeUs length = now - gpu.since_us;
   if (length == 0) return;
   gpu.since_us = now;
+  if (gpu.busy > 0) gpu.used_until_us = now;
   add_interval(meters_[fleet_->board_index(index)], gpu, fleet_->board(index).power, length);
   if (job_energy_j_.empty() || gpu.busy == 0 || !gpu.up) return;
   const double share = (watts_at(index, now) - fleet_->board(index).power.busy_w[0]) *
@@ -113,13 +116,19 @@ void PowerMeter::track_off(SliceId slice) {
   if (is_additive(gpu)) gpus_[gpu].added_w = sum_watts(gpu);
 }
 
-void PowerMeter::board_down(TimeUs now, GpuIndex gpu) {
+// A failure or return changes what a board without a job draws; idle_tails() has to know from when.
+void PowerMeter::end_stretch(TimeUs now, GpuIndex gpu) {
+  if (for_tails_ && gpus_[gpu].since_us < now) stretches_.push_back({gpu, now, gpus_[gpu]});
   account(now, gpu);
+}
+
+void PowerMeter::board_down(TimeUs now, GpuIndex gpu) {
+  end_stretch(now, gpu);
   gpus_[gpu].up = false;
 }
 
 void PowerMeter::board_up(TimeUs now, GpuIndex gpu) {
-  account(now, gpu);
+  end_stretch(now, gpu);
   gpus_[gpu].up = true;
   gpus_[gpu].lingers = false;
 }
@@ -142,8 +151,35 @@ double PowerMeter::energy_j(TimeUs now) const {
   return energy;
 }
 
+void PowerMeter::add_idle(std::vector<IdlePiece>& pieces, GpuIndex index, const Gpu& gpu,
+                          TimeUs from, TimeUs to) const {
+  for (TimeUs now = std::max(from, gpu.since_us); now < to;) {
+    const TimeUs next = std::min(to, next_fall(index, gpu, now));
+    pieces.push_back({index, now, next, watts_at(index, gpu, now)});
+    now = next;
+  }
+}
+
+std::vector<IdlePiece> PowerMeter::idle_tails(TimeUs from, TimeUs now) const {
+  SM_CHECK(for_tails_);
+  std::vector<IdlePiece> pieces;
+  for (const IdleStretch& stretch : stretches_) {
+    const TimeUs used_until_us = gpus_[stretch.gpu].used_until_us;
+    add_idle(pieces, stretch.gpu, stretch.before, std::max(from, used_until_us), stretch.end_us);
+  }
+  for (GpuIndex index = 0; index < gpus_.size(); ++index) {
+    const Gpu& gpu = gpus_[index];
+    if (gpu.busy == 0) add_idle(pieces, index, gpu, std::max(from, gpu.used_until_us), now);
+  }
+  std::ranges::stable_sort(pieces, {}, &IdlePiece::gpu);
+  return pieces;
+}
+
 double PowerMeter::watts_at(GpuIndex index, TimeUs time) const {
-  const Gpu& gpu = gpus_[index];
+  return watts_at(index, gpus_[index], time);
+}
+
+double PowerMeter::watts_at(GpuIndex index, const Gpu& gpu, TimeUs time) const {
   const BoardPower& power = fleet_->board(index).power;
   if (!gpu.up) return 0;
   if (gpu.busy > 0) {
@@ -168,7 +204,10 @@ double PowerMeter::watts_with(GpuIndex index, KindIndex kind, const Job& job) co
 }
 
 TimeUs PowerMeter::next_fall(GpuIndex index, TimeUs time) const {
-  const Gpu& gpu = gpus_[index];
+  return next_fall(index, gpus_[index], time);
+}
+
+TimeUs PowerMeter::next_fall(GpuIndex index, const Gpu& gpu, TimeUs time) const {
   if (!gpu.up || gpu.busy > 0) return kNever;
   const TimeUs linger =
       real_power_ && gpu.lingers ? fleet_->board(index).power.context_linger_us : 0;

@@ -12,14 +12,23 @@
 
 namespace smartmig {
 
+// A board without a job at constant power.
+struct IdlePiece {
+  GpuIndex gpu = 0;
+  TimeUs begin_us = 0;
+  TimeUs end_us = 0;
+  double watts = 0;
+};
+
 class PowerMeter {
  public:
   PowerMeter(const Fleet& fleet, const Costs& costs, std::size_t jobs_to_attribute);
 
   // As new; each job's share has room for this many.
   void restart(std::size_t jobs_to_attribute);
-  // From here on every board that is up draws power.
-  void begin(TimeUs now);
+  // From here on every board that is up draws power. `for_tails`: keep what idle_tails() needs of
+  // boards that fail and return.
+  void begin(TimeUs now, bool for_tails = false);
   // The slice's job draws power from now on, or no longer.
   void job_on(TimeUs now, SliceId slice, KindIndex kind, JobIndex index, const Job& job) {
     Gpu& gpu = gpus_[fleet_->gpu_of(slice)];
@@ -45,6 +54,10 @@ class PowerMeter {
 
   // The energy drawn by all boards since begin(). O(GPUs); allocates nothing.
   double energy_j(TimeUs now) const;
+  // What boards without a job drew up to `now`, each from the later of `from` and the moment its
+  // last job left it: on a trace this is not charged. Pieces of constant power, by GPU and time.
+  // After begin() with `for_tails` only.
+  std::vector<IdlePiece> idle_tails(TimeUs from, TimeUs now) const;
   int busy(GpuIndex gpu) const { return gpus_[gpu].busy; }
   // What the board draws at a time not before its last change, if nothing changes until then.
   double watts_at(GpuIndex gpu, TimeUs time) const;
@@ -58,10 +71,17 @@ class PowerMeter {
  private:
   struct Gpu {
     TimeUs since_us = 0;
+    TimeUs used_until_us = 0;  // As accounted; begin() where no job has been.
     double added_w = 0;  // Sum of the running jobs' own watts; boards measured job by job only.
     std::uint8_t busy = 0;
     bool up = true;
     bool lingers = false;  // It has had a process; a context may still be open.
+  };
+  // A stretch without a job that a failure or return of the board ended.
+  struct IdleStretch {
+    GpuIndex gpu = 0;
+    TimeUs end_us = 0;
+    Gpu before;  // As it was throughout.
   };
   static constexpr int kMaxLevels = 16;  // More than any board has.
   struct Meter {
@@ -82,6 +102,11 @@ class PowerMeter {
   void track_off(SliceId slice);
   void add_interval(Meter& meter, const Gpu& gpu, const BoardPower& power, TimeUs length) const;
   double sum_watts(GpuIndex gpu) const;
+  double watts_at(GpuIndex index, const Gpu& gpu, TimeUs time) const;
+  TimeUs next_fall(GpuIndex index, const Gpu& gpu, TimeUs time) const;
+  void add_idle(std::vector<IdlePiece>& pieces, GpuIndex index, const Gpu& gpu, TimeUs from,
+                TimeUs to) const;
+  void end_stretch(TimeUs now, GpuIndex gpu);
   double own_watts(GpuIndex gpu, KindIndex kind, const Job& job) const;
 
   const Fleet* fleet_;
@@ -90,6 +115,8 @@ class PowerMeter {
   double off_w_;
   std::vector<Gpu> gpus_;
   std::vector<Meter> meters_;  // By board.
+  bool for_tails_ = false;
+  std::vector<IdleStretch> stretches_;  // With for_tails_; by time.
   std::vector<Running>
       running_;  // By slice; kept only where a job's own watts or shares are needed.
   std::vector<double> job_energy_j_;

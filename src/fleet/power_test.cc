@@ -194,5 +194,32 @@ TEST(AdditivePower, AJobNobodyMeasuredAddsTheTablesWattsAtItsSize) {
       << "without real power the table alone counts";
 }
 
+TEST_F(PowerTest, IdleTailsBeginWithTheLastJobAndEndAtTheLevelsOfTheBoard) {
+  Costs costs = Costs::real();
+  costs.power_down_after_us = s(60);
+  costs.off_w = 5;
+  PowerMeter power = meter(costs);
+  power.begin(0, true);
+  power.job_on(s(10), fleet_.slice_at(0, 0), kind(7), 0, job_);
+  power.job_off(s(20), fleet_.slice_at(0, 0), kind(7));
+  power.board_down(s(50), 0);
+  power.board_up(s(70), 0);
+  std::string text;
+  for (const IdlePiece& piece : power.idle_tails(s(15), s(140)))
+    text += fmt::format("{} {:g}-{:g} {:g} W; ", piece.gpu, to_s(piece.begin_us),
+                        to_s(piece.end_us), piece.watts);
+  EXPECT_EQ(text,
+            "0 20-21.4 76 W; 0 21.4-50 40 W; 0 50-70 0 W; 0 70-130 40 W; 0 130-140 5 W; "
+            "1 15-60 40 W; 1 60-140 5 W; ");
+  // A job that comes and goes at one instant was never there; one that stays ends the tail.
+  power.job_on(s(150), fleet_.slice_at(0, 0), kind(7), 0, job_);
+  power.job_off(s(150), fleet_.slice_at(0, 0), kind(7));
+  EXPECT_EQ(power.idle_tails(s(15), s(160)).front().begin_us, s(20));
+  power.job_on(s(160), fleet_.slice_at(0, 0), kind(7), 0, job_);
+  EXPECT_EQ(power.idle_tails(s(15), s(170)).front().begin_us, s(20)) << "not accounted so far";
+  power.job_off(s(180), fleet_.slice_at(0, 0), kind(7));
+  EXPECT_EQ(power.idle_tails(s(15), s(190)).front().begin_us, s(180));
+}
+
 }  // namespace
 }  // namespace smartmig

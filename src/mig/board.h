@@ -46,6 +46,7 @@ struct Profile {
   int sms = 0;
   int max_count = 0;
   std::array<int, 4> engines{};  // decoders, encoders, jpeg, ofa
+  int copy_engines = 0;          // 0: not known.
   std::vector<int> starts;       // Legal first memory slices, ascending.
 };
 
@@ -84,6 +85,21 @@ struct BoardTimes {
   std::string source;
 };
 
+// From sure to unsure; kGiven: by the user, who knows.
+enum class SpeedConfidence : std::uint8_t { kMeasured, kDerived, kAssumed, kGiven };
+
+// The board whose slices the times of a job table are for, unless a run says otherwise.
+inline constexpr const char* kTimesBoard = "A100-40GB";
+
+// How many times as fast as on a slice of kTimesBoard a job runs on a slice of the same compute
+// size. A size that the board does not have is as the next smaller one.
+struct BoardSpeed {
+  std::array<double, kSizeCount> factor{1, 1, 1, 1, 1};
+  SpeedConfidence confidence = SpeedConfidence::kAssumed;
+  std::string source;
+  std::string note;
+};
+
 // What the live controller must know of switching MIG mode.
 struct MigMode {
   bool toggle_needs_reset = true;
@@ -110,9 +126,7 @@ struct Board {
   std::vector<std::uint8_t> largest_first;
   BoardPower power;
   BoardTimes times;
-  // A job's speed here over that on an A100-40GB slice of that size; 1 where nobody measured.
-  std::array<double, kSizeCount> speed_factor{1, 1, 1, 1, 1};
-  bool speed_assumed = true;
+  BoardSpeed speed;
   MigMode mig_mode;
   std::vector<std::string> rules;  // In words; those that can be enforced are in `conflicts`.
   std::string confidence;          // How sure the geometry is, in the words of the data file.

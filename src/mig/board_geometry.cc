@@ -74,7 +74,7 @@ void check_profile(const JsonFields& fields, const Board& board, const Profile& 
 
 Profile read_profile(const JsonFields& fields, const Board& board) {
   fields.only({"name", "id", "kind", "compute_slices", "memory_slices", "memory_mib",
-               "memory_assumed", "sms", "engines", "max_count", "starts"});
+               "memory_assumed", "sms", "engines", "copy_engines", "max_count", "starts"});
   Profile profile;
   profile.name = fields.text("name");
   profile.id = fields.integer("id", 0, 1'000'000);
@@ -85,6 +85,7 @@ Profile read_profile(const JsonFields& fields, const Board& board) {
   profile.memory_assumed = fields.boolean("memory_assumed", false);
   profile.sms = fields.integer("sms", 1, 4096);
   profile.engines = read_engines(fields, false);
+  if (fields.has("copy_engines")) profile.copy_engines = fields.integer("copy_engines", 1, 64);
   profile.max_count = fields.integer("max_count", 1, board.max_instances);
   profile.starts = fields.integers("starts", 0, board.memory_slices - 1);
   check_profile(fields, board, profile);

@@ -1,5 +1,7 @@
 #include "mig/board_reader.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/text.h"
@@ -9,17 +11,32 @@ namespace {
 
 constexpr std::string_view kFormat = "smartmig-boards-1";
 
-void read_speed(const JsonFields& fields, Board& board) {
-  if (!fields.has("speed_factor")) return;
-  const JsonFields speed = fields.object("speed_factor");
-  speed.only({"1", "2", "3", "4", "7"});
-  for (const Profile& profile : board.profiles) {
-    const int index = size_index(profile.compute_slices);
-    if (index < 0) continue;  // Reported already.
-    board.speed_factor[static_cast<std::size_t>(index)] =
-        speed.number(std::to_string(profile.compute_slices), 1e-3, 1e3);
+SpeedConfidence read_confidence(const JsonFields& speed) {
+  constexpr std::array<std::string_view, 3> kNames = {"measured", "derived", "assumed"};
+  const std::string text = speed.text("confidence");
+  const auto at = std::ranges::find(kNames, text);
+  if (at != kNames.end()) return static_cast<SpeedConfidence>(at - kNames.begin());
+  speed.report("confidence",
+               fmt::format("found {}, expected measured, derived or assumed", in_quotes(text)));
+  return SpeedConfidence::kAssumed;
+}
+
+void read_speed(const JsonFields& fields, const SourceTexts& texts, Board& board) {
+  if (!fields.has("speed")) return;
+  const JsonFields speed = fields.object("speed");
+  speed.only({"factor", "confidence", "sources", "note"});
+  const JsonFields factor = speed.object("factor");
+  factor.only({"1", "2", "3", "4", "7"});
+  for (std::size_t size = 0; size < kSizes.size(); ++size) {
+    if (board.base_profile(kSizes[size]) >= 0) {
+      board.speed.factor[size] = factor.number(std::to_string(kSizes[size]), 1e-3, 1e3);
+    } else if (size > 0) {
+      board.speed.factor[size] = board.speed.factor[size - 1];
+    }
   }
-  board.speed_assumed = false;
+  board.speed.confidence = read_confidence(speed);
+  board.speed.source = read_sources(speed, texts);
+  board.speed.note = speed.text("note", "");
 }
 
 MigMode read_mig_mode(const JsonFields& fields, const SourceTexts& texts) {
@@ -38,7 +55,7 @@ MigMode read_mig_mode(const JsonFields& fields, const SourceTexts& texts) {
 Board read_board(const JsonFields& fields, const SourceTexts& texts) {
   fields.only({"name", "aliases", "pci_ids", "architecture", "memory_gb", "compute_slices",
                "memory_slices", "max_instances", "sms", "engines", "profiles", "rules", "power",
-               "times", "speed_factor", "mig_mode", "sources", "confidence", "note"});
+               "times", "speed", "mig_mode", "sources", "confidence", "note"});
   Board board;
   board.name = fields.text("name");
   board.aliases = fields.texts("aliases");
@@ -57,7 +74,7 @@ Board read_board(const JsonFields& fields, const SourceTexts& texts) {
   read_geometry(fields, texts, board);
   read_power(fields, texts, board);
   read_times(fields, texts, board);
-  read_speed(fields, board);
+  read_speed(fields, texts, board);
   board.mig_mode = read_mig_mode(fields, texts);
   return board;
 }

@@ -217,5 +217,37 @@ TEST(BoardTable, RefusesMoreSlotsThanAWordHas) {
   EXPECT_EQ(error, "b.json: boards[12].profiles: found 66 placements, expected at most 64");
 }
 
+TEST(BoardSpeed, EveryShippedBoardSaysHowFastItIsHowSureThatIsAndWhereItComesFrom) {
+  for (const Board& board : BoardTable::shipped().boards()) {
+    SCOPED_TRACE(board.name);
+    EXPECT_FALSE(board.speed.source.empty());
+    EXPECT_FALSE(board.speed.note.empty());
+    for (const double factor : board.speed.factor) EXPECT_GE(factor, 1);
+  }
+  EXPECT_EQ(shipped_board("A100-40GB").speed.factor, (std::array<double, 5>{1, 1, 1, 1, 1}));
+  EXPECT_GT(shipped_board("H100-80GB").speed.factor[0], 2);
+  EXPECT_EQ(shipped_board("H100-80GB").speed.confidence, SpeedConfidence::kDerived);
+  EXPECT_EQ(shipped_board("B200").speed.confidence, SpeedConfidence::kAssumed);
+}
+
+TEST(BoardSpeed, RefusesAMissingSizeAnUnknownConfidenceAndNoSource) {
+  EXPECT_EQ(error_of([](auto& j) { j["boards"][1]["speed"]["factor"].erase("3"); }),
+            "b.json: boards[1].speed.factor.3: is missing, expected a number from 0.001 to 1000");
+  EXPECT_EQ(
+      error_of([](auto& j) { j["boards"][1]["speed"]["confidence"] = "sure"; }),
+      "b.json: boards[1].speed.confidence: found 'sure', expected measured, derived or assumed");
+  EXPECT_EQ(error_of([](auto& j) { j["boards"][1]["speed"].erase("sources"); }),
+            "b.json: boards[1].speed.sources: is missing, expected at least one key of the sources "
+            "table");
+}
+
+TEST(Profile, TheH200sHaveTheCopyEnginesThatNvmlTellsOf) {
+  std::vector<int> engines;
+  for (const Profile& profile : shipped_board("H200").profiles)
+    engines.push_back(profile.copy_engines);
+  EXPECT_EQ(engines, (std::vector<int>{1, 1, 1, 2, 3, 4, 8}));
+  EXPECT_EQ(shipped_board("A100-40GB").profiles[0].copy_engines, 0) << "not known";
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -45,6 +45,7 @@ std::string to_text(const BoundSummary& summary) {
       "{:g}.\n{}: {} jobs; fleet {}, costs {}; ET proven by prices in {} stretches of time.\n",
       summary.energy_weight, summary.workload, summary.jobs, summary.fleet, summary.costs,
       summary.stretches);
+  for (const std::string& speed : summary.speeds) text += fmt::format("Speeds: {}.\n", speed);
   if (!summary.linearised_applies) {
     text +=
         "The published energy bound is for boards that are always on and draw what the papers' "
@@ -71,6 +72,7 @@ nlohmann::ordered_json to_json(const BoundSummary& summary) {
                        {"avg_tardiness_s", summary.avg_tardiness_s},
                        {"et", summary.et}};
   json["stretches"] = summary.stretches;
+  if (!summary.speeds.empty()) json["speeds"] = summary.speeds;
   json["wall_s"] = summary.wall_s;
   return json;
 }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <vector>
 
 #include "bound/bound.h"
 #include "bound/tardiness_program.h"
@@ -23,8 +24,9 @@ struct BoundSummary {
   double energy_j = 0;
   double avg_tardiness_s = 0;
   double et = 0;
-  std::size_t stretches = 0;  // Of the ET bound's prices.
-  double wall_s = 0;          // JSON only: the text is the same every time.
+  std::size_t stretches = 0;        // Of the ET bound's prices.
+  std::vector<std::string> speeds;  // speed_assumptions().
+  double wall_s = 0;                // JSON only: the text is the same every time.
 
   double linearised_et() const;
 };

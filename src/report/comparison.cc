@@ -10,6 +10,7 @@
 #include "report/job_balance.h"
 #include "report/run_summary.h"
 #include "report/table.h"
+#include "report/trace_length.h"
 
 namespace smartmig {
 namespace {
@@ -44,6 +45,8 @@ std::string main_text(const Comparison& comparison) {
                                         {"tardiness, min"},
                                         {"late, %"},
                                         {"ET vs first, %"}};
+  const bool trace = comparison.span_s().has_value();
+  if (trace) columns.push_back({kLengthColumn});
   const bool bounded = !comparison.bounds.empty();
   if (bounded) {
     columns.push_back({"ET above bound, %"});
@@ -60,6 +63,7 @@ std::string main_text(const Comparison& comparison) {
                                     with_interval(1. / 60, result[&Metrics::avg_tardiness_s]),
                                     fmt::format("{:.2f}", result[&Metrics::late_pct].mean),
                                     p == 0 ? "-" : change_text(result.et_vs_first)};
+    if (trace) row.push_back(length_text(result.length_s()));
     if (bounded) {
       row.push_back(change_text(result.et_above_bound));
       row.push_back(change_text(result.tardiness_above_bound));
@@ -312,6 +316,8 @@ std::string to_text(const Comparison& comparison, double energy_weight) {
         fmt::format("\"{}\" is no policy but what the trace says: {}. Its energy is not known.\n",
                     kAsItWas, as_it_was_text(*comparison.as_it_was));
   }
+  if (const auto span_s = comparison.span_s())
+    text += charged_text(*span_s, comparison.days) + '\n';
   text += turns_text(comparison);
   text += layouts_text(comparison);
   if (!comparison.energy_bounds_j.empty()) text += energy_bound_text(comparison);
@@ -367,6 +373,11 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
                                                  {"low95", or_null(estimate.low95)},
                                                  {"high95", or_null(estimate.high95)}};
     }
+    if (const auto span_s = comparison.span_s()) {
+      object["span_s"] = *span_s;
+      object["length_s"] = result.length_s();
+    }
+    if (!comparison.speeds.empty()) object["speeds"] = comparison.speeds;
     object["vs_first"]["et_pct"] = to_json(result.et_vs_first);
     object["vs_first"]["late_pct"] = to_json(result.late_vs_first);
     add_rank(object, comparison, result);

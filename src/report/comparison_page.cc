@@ -8,6 +8,7 @@
 #include "report/estimate_text.h"
 #include "report/report_page.h"
 #include "report/report_sections.h"
+#include "report/trace_length.h"
 
 namespace smartmig {
 namespace {
@@ -71,6 +72,8 @@ PageTable main_table(const Comparison& comparison) {
                    {"tardiness, min", true, "tardiness_min"},
                    {"late, %", true, "late_pct"},
                    {"ET vs first, %", true, "et_vs_first_pct"}};
+  const bool trace = comparison.span_s().has_value();
+  if (trace) table.columns.push_back({kLengthColumn, true, "length_h"});
   const bool bounded = !comparison.bounds.empty();
   if (bounded) {
     table.columns.push_back({"ET above bound, %", true, "et_above_bound_pct"});
@@ -87,6 +90,7 @@ PageTable main_table(const Comparison& comparison) {
                              estimate_cell(result[&Metrics::avg_tardiness_s], 1. / 60),
                              estimate_cell(result[&Metrics::late_pct], 1),
                              p == 0 ? Cell("-") : change_cell(result.et_vs_first)};
+    if (trace) row.emplace_back(length_text(result.length_s()), result.length_s() / 3600);
     if (bounded) {
       row.push_back(change_cell(result.et_above_bound));
       row.push_back(change_cell(result.tardiness_above_bound));
@@ -203,6 +207,8 @@ std::string comparison_page(const Comparison& comparison, double energy_weight,
         "known.",
         kAsItWas, as_it_was_text(*comparison.as_it_was)));
   }
+  if (const auto span_s = comparison.span_s())
+    page.paragraph(charged_text(*span_s, comparison.days));
   page.add(detail_table(comparison));
   add_assumptions(page, context);
   page.section("Energy and tardiness");

@@ -88,7 +88,7 @@ std::string energy_csv(const Engine& engine) {
     last[record.gpu] = record.watts;
   }
   // A last row for each GPU: its steps then span the run, and their integral is the energy.
-  for (GpuIndex gpu = 0; gpu < last.size(); ++gpu) add_row(engine.end_us(), gpu, last[gpu]);
+  for (GpuIndex gpu = 0; gpu < last.size(); ++gpu) add_row(engine.charged_end_us(), gpu, last[gpu]);
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include "report/report_page.h"
 #include "report/report_sections.h"
+#include "report/trace_length.h"
 
 namespace smartmig {
 namespace {
@@ -31,6 +32,7 @@ PageTable run_table(const RunSummary& summary) {
   row("late jobs, %", m.late_pct);
   row("jobs", static_cast<double>(m.jobs));
   row("first submit to last completion, h", m.makespan_s / 3600);
+  if (m.span_s) row("first to last submit of the trace, h", *m.span_s / 3600);
   row("repartitions", static_cast<double>(m.repartitions));
   row("preemptions", static_cast<double>(m.preemptions));
   if (summary.means) {
@@ -65,6 +67,7 @@ std::string run_page(const RunSummary& summary, const PolicyPictures& pictures,
       "reach is not known here: `smartmig bound` with the same options, or `smartmig compare "
       "--bound`, says it.",
       summary.energy_weight));
+  if (m.span_s) page.paragraph(charged_text(*m.span_s, 1));
   add_assumptions(page, context);
   add_picture_sections(page, std::span(&pictures, 1), context);
   // The time that the run took is no result.

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "report/job_balance.h"
+#include "report/trace_length.h"
 
 namespace smartmig {
 namespace {
@@ -54,7 +55,6 @@ std::vector<std::string> board_assumptions(const Fleet& fleet) {
     std::vector<std::string> what;
     if (board->power.assumed) what.emplace_back("power curve");
     if (board->times.assumed) what.emplace_back("slice times");
-    if (board->speed_assumed && board->name != "A100-40GB") what.emplace_back("speeds");
     if (!what.empty()) lines.push_back(fmt::format("{}: {}", board->name, join(what, ", ")));
   }
   return lines;
@@ -91,6 +91,7 @@ std::string to_text(const RunSummary& summary) {
   line("run", fmt::format("{} from first submit to last completion; {} events, {} repartitions, "
                           "{} preemptions",
                           human_time(m.makespan_s), m.events, m.repartitions, m.preemptions));
+  if (m.span_s) line("trace", charged_text(*m.span_s, 1));
   if (summary.means) {
     line("over time",
          fmt::format("utilisation {:.1f} %, fragmentation {:.1f} %, {:.4g} jobs "
@@ -109,6 +110,7 @@ std::string to_text(const RunSummary& summary) {
     line("  synthesised", join(trace.synthesised, ", "));
     for (const std::string& note : trace.notes) line("  note", note);
   }
+  for (const std::string& speed : summary.speeds) line("speeds", speed);
   for (const std::string& assumed : summary.assumed) line("assumed", assumed);
   return text;
 }
@@ -138,6 +140,10 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
       {"repartitions", m.repartitions},
       {"preemptions", m.preemptions},
   };
+  if (m.span_s) {
+    json["span_s"] = *m.span_s;
+    json["length_s"] = m.makespan_s;
+  }
   if (summary.priced) json["cost"] = m.cost;
   if (!summary.currency.empty()) json["currency"] = summary.currency;
   if (summary.carbon) json["co2_kg"] = m.co2_kg;
@@ -151,6 +157,7 @@ nlohmann::ordered_json to_json(const RunSummary& summary) {
     json["real"] = summary.trace->real;
     json["synthesised"] = summary.trace->synthesised;
   }
+  if (!summary.speeds.empty()) json["speeds"] = summary.speeds;
   if (!summary.assumed.empty()) json["assumed"] = summary.assumed;
   if (!summary.assumptions.empty()) json["assumptions"] = to_json(summary.assumptions);
   if (summary.balance) add_balance(json, *summary.balance);

@@ -29,7 +29,8 @@ struct RunSummary {
   std::string currency;                 // Of the cost; "": the tariff does not say.
   std::optional<TimelineRecord> means;  // With records.
   std::optional<TraceReport> trace;     // What of the jobs is real, and what a rule made.
-  std::vector<std::string> assumed;     // What of the boards nobody measured.
+  std::vector<std::string> speeds;      // speed_assumptions().
+  std::vector<std::string> assumed;     // What else of the boards nobody measured.
   std::vector<Assumption> assumptions;  // JSON only: all that the result rests on.
   // Both for a file of jobs only.
   std::optional<JobBalance> balance;
@@ -49,7 +50,8 @@ nlohmann::ordered_json to_json(const std::vector<Assumption>& assumptions);
 // A time in the unit a reader would choose: "31.4 s", "2.5 h".
 std::string human_time(double seconds);
 
-// What of the fleet's boards is assumed and not measured, one line each; for notes under a result.
+// What of the fleet's boards, but for their speeds (fleet/speeds.h), is assumed and not measured,
+// one line each; for notes under a result.
 std::vector<std::string> board_assumptions(const Fleet& fleet);
 
 }  // namespace smartmig

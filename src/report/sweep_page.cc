@@ -8,6 +8,7 @@
 #include "report/estimate_text.h"
 #include "report/report_sections.h"
 #include "report/sweep_report.h"
+#include "report/trace_length.h"
 
 namespace smartmig {
 namespace {
@@ -156,6 +157,8 @@ PageTable points_table(const Sweep& sweep) {
   table.columns.push_back({"tardiness, min", true, "avg_tardiness_min"});
   table.columns.push_back({"late, %", true, "late_pct_with_unfit"});
   const Comparison& first = sweep.points.front().comparison;
+  const bool trace = first.span_s().has_value();
+  if (trace) table.columns.push_back({kLengthColumn, true, "length_h"});
   if (first.priced) table.columns.push_back({cost_head(first.currency), true, "cost"});
   if (first.carbon) table.columns.push_back({"CO2, kg", true, "co2_kg"});
   for (const SweepPoint& point : sweep.points) {
@@ -178,6 +181,7 @@ PageTable points_table(const Sweep& sweep) {
       row.push_back(cell(result[&Metrics::avg_tardiness_s], 1. / 60));
       const double late = point.late_pct(result[&Metrics::late_pct].mean);
       row.emplace_back(fmt::format("{:.2f}", late), late);
+      if (trace) row.emplace_back(length_text(result.length_s()), result.length_s() / 3600);
       if (first.priced) row.push_back(cell(result[&Metrics::cost], 1));
       if (first.carbon) row.push_back(cell(result[&Metrics::co2_kg], 1));
       table.rows.push_back(std::move(row));
@@ -208,6 +212,8 @@ std::string sweep_page(const Sweep& sweep, const std::optional<SweepTarget>& tar
   page.section("Every point");
   add_notes(page, context);
   if (const std::string unfit = unfit_text(sweep); !unfit.empty()) page.paragraph(unfit);
+  const Comparison& first = sweep.points.front().comparison;
+  if (const auto span_s = first.span_s()) page.paragraph(charged_text(*span_s, first.days));
   page.add(points_table(sweep));
   page.data("result", to_json(sweep, target));
   page.origin(context.origin);

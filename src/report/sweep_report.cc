@@ -9,6 +9,7 @@
 #include "report/comparison.h"
 #include "report/estimate_text.h"
 #include "report/table.h"
+#include "report/trace_length.h"
 
 namespace smartmig {
 namespace {
@@ -82,6 +83,8 @@ std::string points_text(const Sweep& sweep) {
   columns.push_back({"policy", Table::Align::kLeft});
   for (const char* head : {"ET", "kWh", "tardiness, min", "late, %"}) columns.push_back({head});
   const Comparison& first = sweep.points.front().comparison;
+  const bool trace = first.span_s().has_value();
+  if (trace) columns.push_back({kLengthColumn});
   if (first.priced) columns.push_back({cost_head(first.currency)});
   if (first.carbon) columns.push_back({"CO2, kg"});
   columns.push_back({"", Table::Align::kLeft});
@@ -97,6 +100,7 @@ std::string points_text(const Sweep& sweep) {
       row.push_back(with_interval(1 / 3.6e6, result[&Metrics::energy_j]));
       row.push_back(with_interval(1. / 60, result[&Metrics::avg_tardiness_s]));
       row.push_back(late_text(point, result[&Metrics::late_pct]));
+      if (trace) row.push_back(length_text(result.length_s()));
       if (first.priced) row.push_back(with_interval(1, result[&Metrics::cost]));
       if (first.carbon) row.push_back(with_interval(1, result[&Metrics::co2_kg]));
       row.push_back(marked.contains({p, policy}) ? "knee" : "");
@@ -225,7 +229,7 @@ Json value_json(const std::string& value) {
 std::string sweep_csv(const Sweep& sweep) {
   std::string out;
   for (const SweepAxis& axis : sweep.axes) out += axis.key + ',';
-  out += "policy,days,jobs,unfit_jobs,late_pct_with_unfit";
+  out += "policy,days,jobs,unfit_jobs,late_pct_with_unfit,length_s";
   const auto quantities = sweep.points.front().comparison.quantities();
   for (const Quantity& quantity : quantities)
     out += fmt::format(",{0}_mean,{0}_low95,{0}_high95", quantity.key);
@@ -236,8 +240,9 @@ std::string sweep_csv(const Sweep& sweep) {
   for (const SweepPoint& point : sweep.points) {
     for (const PolicyResult& result : point.comparison.policies) {
       for (const std::string& value : point.values) out += fmt::format("{},", value);
-      out += fmt::format("\"{}\",{},{},{},{}", result.policy, point.comparison.days, point.jobs,
-                         point.unfit, point.late_pct(result[&Metrics::late_pct].mean));
+      out += fmt::format("\"{}\",{},{},{},{},{}", result.policy, point.comparison.days, point.jobs,
+                         point.unfit, point.late_pct(result[&Metrics::late_pct].mean),
+                         result.length_s());
       for (std::size_t q = 0; q < quantities.size(); ++q) {
         const Estimate& estimate = result.estimates[q];
         out += fmt::format(",{},{},{}", estimate.mean, cell(estimate.low95), cell(estimate.high95));
@@ -304,6 +309,8 @@ std::string to_text(const Sweep& sweep, const std::optional<SweepTarget>& target
         "Knee: of energy against mean tardiness as GPUs are added, the size farthest from the line "
         "between the first and the last, both axes scaled to their extent.\n";
   }
+  if (const auto span_s = sweep.points.front().comparison.span_s())
+    text += charged_text(*span_s, days) + "\n";
   if (const std::string unfit = unfit_text(sweep); !unfit.empty()) text += unfit + "\n";
   if (target) {
     for (const std::string& sentence : answer_texts(sweep, *target)) text += sentence + "\n";

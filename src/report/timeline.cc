@@ -181,7 +181,7 @@ Timeline make_timeline(const Engine& engine, std::size_t room,
   SM_CHECK(engine.records().has_value());
   Timeline timeline;
   timeline.begin_us = part ? part->begin_us : engine.begin_us();
-  timeline.end_us = part ? part->end_us : engine.end_us();
+  timeline.end_us = part ? part->end_us : engine.charged_end_us();
   timeline.end_us = std::max(timeline.end_us, timeline.begin_us + 1);
   timeline.gpus = std::min(engine.state().fleet().gpu_count(), Timeline::kMaxGpus);
   add_pieces(timeline, engine, room);

@@ -89,7 +89,7 @@ TEST(Timeline, PowerIsTheRunsEnergyAndTheQueueIsWhatWaits) {
     energy_j += timeline.power_w[bin] * length;
     waited_s += timeline.queue[bin] * length;
   }
-  const double run_j = ran.engine.state().power().energy_j(ran.engine.end_us());
+  const double run_j = ran.engine.energy_j();
   EXPECT_NEAR(energy_j / run_j, 1, 1e-9);
   double expected_s = 0;
   for (JobIndex job = 0; job < ran.jobs.jobs.size(); ++job)

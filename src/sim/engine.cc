@@ -48,9 +48,9 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
 
 void Engine::begin() {
   SM_CHECK(!jobs_->jobs.empty());
-  begin_us_ = jobs_->jobs.front().submit_us;
+  begin_us_ = jobs_->begin_us();
   state_.set_now(begin_us_);
-  state_.power().begin(begin_us_);
+  state_.power().begin(begin_us_, jobs_->trace.has_value());
   if (hourly_) hourly_->begin(begin_us_);
   first_layouts_.clear();
   policy_.partitioner->first_layouts(view(), first_layouts_);
@@ -76,7 +76,7 @@ void Engine::restart(const JobTable& jobs, std::uint64_t seed) {
   last_completion_us_ = 0;
   repartitions_ = 0;
   idle_timers_ = 0;
-  call_partitioner_ = false;
+  call_partitioner_ = ended_ = false;
   first_ends_us_ = kNever;
   policy_.reseed(seed);
   begin();
@@ -138,14 +138,15 @@ bool Engine::step() {
 }
 
 bool Engine::advance() {
-  if (completed_ == jobs_->jobs.size()) return false;
+  if (completed_ == jobs_->jobs.size()) {
+    end_run();
+    return false;
+  }
   TimeUs now = next_time();
   if (now == kNever) return false;
   now = std::max(now,
                  begin_us_);  // What happens to GPUs before the first job is there from the start.
-  if (records_) records_->pass_time(state_, now);
-  if (hourly_) hourly_->pass_time(state_.power(), now);
-  state_.set_now(now);
+  pass_time(now);
   call_partitioner_ = false;
   process_endings(now);
   process_gpu_events(now);
@@ -157,6 +158,12 @@ bool Engine::advance() {
   repartitioned_.clear();
   started_.clear();
   return true;
+}
+
+void Engine::pass_time(TimeUs now) {
+  if (records_) records_->pass_time(state_, now);
+  if (hourly_) hourly_->pass_time(state_.power(), now);
+  state_.set_now(now);
 }
 
 void Engine::complete(SliceId slice, TimeUs now) {
@@ -368,9 +375,49 @@ void Engine::charge_layout_changes() {
   }
 }
 
+TimeUs Engine::charged_end_us() const {
+  if (!jobs_->trace) return last_completion_us_;
+  return std::max(last_completion_us_, jobs_->trace->last_submit_us);
+}
+
+// What boards drew that a trace does not charge: each one after the last submit and its own last
+// job.
+std::vector<IdlePiece> Engine::uncharged() const {
+  if (!jobs_->trace) return {};
+  return state_.power().idle_tails(jobs_->trace->last_submit_us, charged_end_us());
+}
+
+double Engine::energy_j() const {
+  double joules = state_.power().energy_j(charged_end_us());
+  for (const IdlePiece& piece : uncharged())
+    joules -= piece.watts * to_s(piece.end_us - piece.begin_us);
+  return joules;
+}
+
+// All jobs are done. A trace goes on to its last submit if that is later, because jobs that fit no
+// slice were left out; boards may fail and return until then. Records then forget what is not
+// charged.
+void Engine::end_run() {
+  if (ended_) return;
+  ended_ = true;
+  const TimeUs end = charged_end_us();
+  while (next_gpu_event_ < gpu_events_.size() && gpu_events_[next_gpu_event_].at_us <= end) {
+    const TimeUs now = gpu_events_[next_gpu_event_].at_us;
+    pass_time(now);
+    process_gpu_events(now);
+    if (records_) records_->observe(state_, touched_);
+    touched_.clear();
+  }
+  pass_time(end);
+  if (records_) records_->leave_out(uncharged());
+}
+
 ByHour Engine::energy_by_hour_j() const {
   SM_CHECK(hourly_.has_value());
-  return hourly_->joules(state_.power(), end_us());
+  ByHour joules = hourly_->joules(state_.power(), charged_end_us());
+  for (const IdlePiece& piece : uncharged())
+    subtract_by_hour(joules, piece.begin_us, piece.end_us, piece.watts);
+  return joules;
 }
 
 Result<void> Engine::run() {

@@ -71,6 +71,11 @@ class Engine {
   const Policy& policy() const { return policy_; }
   TimeUs begin_us() const { return begin_us_; }
   TimeUs end_us() const { return last_completion_us_; }
+  // Up to when boards may be charged: the last completion, or, on a trace, the last submit if that
+  // is later.
+  TimeUs charged_end_us() const;
+  // Of a run that has ended: what its boards are charged (docs/model/semantics.md, "Energy").
+  double energy_j() const;
   long events() const { return state_.events(); }  // Arrivals and completions.
   long repartitions() const { return repartitions_; }
   std::size_t completed() const { return completed_; }
@@ -99,6 +104,7 @@ class Engine {
   void push(TimeUs at_us, std::uint32_t id, bool operation);
   void pop();
   void forget_stale();
+  void pass_time(TimeUs now);
   void complete(SliceId slice, TimeUs now);
   void process_endings(TimeUs now);
   void process_gpu_events(TimeUs now);
@@ -110,6 +116,8 @@ class Engine {
   void assign_whole(std::span<const Start> starts);
   void note_start(JobIndex job);
   void settle_dirty();
+  void end_run();
+  std::vector<IdlePiece> uncharged() const;
   void charge_layout_changes();
   void touch(GpuIndex gpu) {
     if (records_) touched_.push_back(gpu);
@@ -145,6 +153,7 @@ class Engine {
   std::size_t completed_ = 0;
   int idle_timers_ = 0;  // Timers in a row at which nothing ran and nothing was to come.
   bool call_partitioner_ = false;
+  bool ended_ = false;  // end_run() is done.
   // Under free preemption nearly every end changes at every instant: then looking through the
   // running slices, of which the placer looks at each anyway, is cheaper than keeping them in a
   // heap.

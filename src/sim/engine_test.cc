@@ -202,8 +202,7 @@ TEST_F(EngineTest, GpuEventsBeforeTheFirstSubmitAreThereFromTheStart) {
   ASSERT_TRUE(engine.run());
   EXPECT_EQ(engine.begin_us(), s(10));
   EXPECT_EQ(engine.finish_us()[0], s(25));
-  EXPECT_NEAR(engine.state().power().energy_j(engine.end_us()), 5 * 248.5, 1e-9)
-      << "down, it draws nothing";
+  EXPECT_NEAR(engine.energy_j(), 5 * 248.5, 1e-9) << "down, it draws nothing";
   // One that failed and returned before the start is simply up.
   with.events = {{s(2), 0, true}, {s(5), 0, false}};
   Engine healed(one, jobs, *make_policy("none/edf", one), with);
@@ -252,6 +251,97 @@ TEST_F(EngineTest, StepsAreOverWhenAllJobsAreDone) {
   EXPECT_FALSE(engine.step());
   EXPECT_FALSE(engine.step());
   EXPECT_EQ(engine.end_us(), s(13));
+}
+
+// A job of 1,000 s on GPU 0 and one of 50 s, the last to come, on GPU 1.
+JobTable long_and_short() { return table_of({job_at(0, 1000), job_at(100, 50)}); }
+
+double energy_of(const JobTable& table, std::vector<GpuEvent> events = {},
+                 const Costs& costs = Costs::free()) {
+  const Fleet fleet = *Fleet::parse("2xA100-40GB");
+  EngineOptions options;
+  options.costs = costs;
+  options.events = std::move(events);
+  options.preemption = Preemption::kOff;
+  options.records = true;
+  Engine engine(fleet, table, *make_policy("none/edf", fleet), options);
+  EXPECT_TRUE(engine.run());
+  return engine.energy_j();
+}
+
+TEST(TraceEnergy, ABoardIsChargedToTheLaterOfTheLastSubmitAndItsOwnLastJob) {
+  JobTable table = long_and_short();
+  const double busy_j = (1000 + 50) * 248.5 + 100 * 40;
+  EXPECT_NEAR(energy_of(table), busy_j + 850 * 40, 1e-6) << "the papers' rule";
+  table.trace = TraceWindow{0, s(100)};
+  EXPECT_NEAR(energy_of(table), busy_j, 1e-6);
+}
+
+TEST(TraceEnergy, ABoardWithoutAJobIsChargedFromTheFirstToTheLastSubmit) {
+  JobTable table = table_of({job_at(10, 1000)});
+  table.trace = TraceWindow{s(10), s(10)};
+  EXPECT_NEAR(energy_of(table), 1000 * 248.5, 1e-6);
+  // Jobs that fit no slice came before and after it.
+  table.trace = TraceWindow{s(4), s(2010)};
+  EXPECT_NEAR(energy_of(table), 1000 * 248.5 + (6 + 1000 + 2006) * 40, 1e-6);
+}
+
+TEST(TraceEnergy, ABoardThatHasAJobAgainIsChargedForThePause) {
+  // GPU 1 ends its job at 150 s. GPU 0 fails at 400 s, and its job starts again on GPU 1.
+  JobTable table = long_and_short();
+  table.trace = TraceWindow{0, s(100)};
+  const double expected = 400 * 248.5 + 100 * 40 + 50 * 248.5 + 250 * 40 + 1000 * 248.5;
+  EXPECT_NEAR(energy_of(table, {{s(400), 0, true}}), expected, 1e-6);
+}
+
+TEST(TraceEnergy, FailuresAfterABoardsLastJobChangeNothing) {
+  JobTable table = long_and_short();
+  table.trace = TraceWindow{0, s(100)};
+  const double busy_j = (1000 + 50) * 248.5 + 100 * 40;
+  EXPECT_NEAR(energy_of(table, {{s(300), 1, true}, {s(500), 1, false}}), busy_j, 1e-6);
+  // Before the last submit they do.
+  EXPECT_NEAR(energy_of(table, {{s(20), 1, true}, {s(60), 1, false}}), busy_j - 40 * 40, 1e-6);
+  // A board that is down while the trace waits for its last submit.
+  table.trace = TraceWindow{0, s(2000)};
+  const double idle_j = (1850 + 1000) * 40;
+  EXPECT_NEAR(energy_of(table, {{s(1200), 0, true}, {s(1500), 0, false}}),
+              busy_j + idle_j - 300 * 40, 1e-6);
+}
+
+TEST(TraceEnergy, LevelsOfAnIdleBoardEndWithItsCharge) {
+  // `real`: for 1.4 s after its last job a board draws 76 W. GPU 1 is not charged for that, and
+  // GPU 0, whose job ends before the last submit, is.
+  JobTable table = table_of({job_at(0, 50), job_at(100, 50)});
+  table.jobs[1].memory_mib = 0;
+  table.trace = TraceWindow{0, s(100)};
+  const double first = 50 * 248.5 + 1.4 * 76 + 48.6 * 40;
+  EXPECT_NEAR(energy_of(table, {}, Costs::real()), first + 50 * 248.5 + 100 * 40, 1e-6);
+}
+
+TEST(TraceEnergy, RecordsAndHoursAddUpToIt) {
+  const Fleet fleet = *Fleet::parse("3xA100-40GB");
+  JobTable table = table_of({job_at(0, 9000), job_at(3000, 400), job_at(3500, 3700)});
+  table.trace = TraceWindow{0, s(3500)};
+  EngineOptions options;
+  options.costs = Costs::real();
+  options.records = options.hourly_energy = true;
+  options.preemption = Preemption::kOff;
+  options.events = {{s(5000), 2, true}, {s(6000), 2, false}};
+  Engine engine(fleet, table, *make_policy("none/edf", fleet), options);
+  ASSERT_TRUE(engine.run());
+  double by_hour_j = 0;
+  for (const double joules : engine.energy_by_hour_j()) by_hour_j += joules;
+  EXPECT_NEAR(by_hour_j, engine.energy_j(), 1e-6);
+  EXPECT_NEAR(engine.energy_by_hour_j()[2], 1800 * 248.5, 1e-6)
+      << "only GPU 0 is charged after 2 h";
+  const double seconds = to_s(engine.charged_end_us() - engine.begin_us());
+  EXPECT_NEAR(engine.records()->means().power_w * seconds, engine.energy_j(), 1e-6);
+  PowerRecord last;
+  for (const PowerRecord& step : engine.records()->power()) {
+    if (step.gpu == 1) last = step;
+  }
+  EXPECT_EQ(last.at_us, s(7200));
+  EXPECT_EQ(last.watts, 0) << "a board that is no longer charged draws nothing";
 }
 
 }  // namespace

@@ -1,11 +1,22 @@
 #include "sim/hourly_energy.h"
 
+#include <algorithm>
+
 namespace smartmig {
 namespace {
 
 std::size_t hour_ending(TimeUs at) { return static_cast<std::size_t>((at / kHourUs - 1) % 24); }
 
 }  // namespace
+
+void subtract_by_hour(ByHour& joules, TimeUs begin, TimeUs end, double watts) {
+  while (begin < end) {
+    const TimeUs hour_ends = (begin / kHourUs + 1) * kHourUs;
+    const TimeUs until = std::min(end, hour_ends);
+    joules[hour_ending(hour_ends)] -= watts * to_s(until - begin);
+    begin = until;
+  }
+}
 
 void HourlyEnergy::begin(TimeUs now) {
   joules_.fill(0);

@@ -11,6 +11,9 @@ namespace smartmig {
 
 using ByHour = std::array<double, 24>;  // Hour 0 begins at each multiple of 24 h of the clock.
 
+// Takes `watts` from `begin` to `end` off each hour they fall in.
+void subtract_by_hour(ByHour& joules, TimeUs begin, TimeUs end, double watts);
+
 class HourlyEnergy {
  public:
   // A run begins, and the meter with it.

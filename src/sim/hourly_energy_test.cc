@@ -63,7 +63,7 @@ void expect_integral(const Case& with) {
   const ByHour found = engine.energy_by_hour_j();
   for (std::size_t hour = 0; hour < found.size(); ++hour)
     EXPECT_NEAR(found[hour], expected[hour], 1e-9 * expected[hour]) << "hour " << hour;
-  const double energy_j = engine.state().power().energy_j(engine.end_us());
+  const double energy_j = engine.energy_j();
   EXPECT_NEAR(std::accumulate(found.begin(), found.end(), 0.0), energy_j, 1e-9 * energy_j);
 }
 

@@ -18,7 +18,7 @@ Metrics measure(const Engine& engine, double energy_weight) {
   const std::size_t jobs = engine.jobs().jobs.size();
   Metrics metrics;
   metrics.jobs = jobs;
-  metrics.energy_j = state.power().energy_j(engine.end_us());
+  metrics.energy_j = engine.energy_j();
   metrics.energy_wmin = metrics.energy_j / kJoulesPerWattMinute;
   metrics.energy_per_job_j = metrics.energy_j / static_cast<double>(jobs);
   std::vector<double> late_s;
@@ -40,6 +40,7 @@ Metrics measure(const Engine& engine, double energy_weight) {
   metrics.late_pct = 100.0 * static_cast<double>(late) / static_cast<double>(jobs);
   metrics.et = weigh(metrics.energy_j, metrics.avg_tardiness_s, energy_weight,
                      state.fleet().gpu_count(), engine.jobs().nominal_days);
+  if (engine.jobs().trace) metrics.span_s = to_s(engine.jobs().trace->span_us());
   metrics.makespan_s = to_s(engine.end_us() - engine.begin_us());
   metrics.events = engine.events();
   metrics.repartitions = engine.repartitions();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "fleet/objective.h"
@@ -21,7 +22,8 @@ struct Metrics {
   double late_pct = 0;
   double et =
       0;  // In the papers' units: (a * W*min + minutes) / (a + 1), E scaled to 8 GPUs and one day.
-  double makespan_s = 0;  // First submit to last completion.
+  double makespan_s = 0;         // First submit to last completion: the run's length.
+  std::optional<double> span_s;  // Of a trace: first submit to last submit.
   long events = 0;
   long repartitions = 0;
   long preemptions = 0;

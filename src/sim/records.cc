@@ -114,7 +114,8 @@ void Records::add(Sums& sums, double length) const {
   sums.energy_w_us += length * watts_;
 }
 
-void Records::integrate(TimeUs from, TimeUs to) {
+template <class Add>
+void Records::for_each_bin(TimeUs from, TimeUs to, const Add& add) {
   while (from < to) {
     const auto bin = static_cast<std::size_t>((from - begin_us_) / kBinUs);
     const TimeUs end = std::min(to, begin_us_ + static_cast<TimeUs>(bin + 1) * kBinUs);
@@ -122,6 +123,26 @@ void Records::integrate(TimeUs from, TimeUs to) {
     add(bins_[bin], static_cast<double>(end - from));
     from = end;
   }
+}
+
+void Records::integrate(TimeUs from, TimeUs to) {
+  for_each_bin(from, to, [this](Sums& sums, double length) { add(sums, length); });
+}
+
+void Records::leave_out(std::span<const IdlePiece> uncharged) {
+  if (uncharged.empty()) return;
+  std::vector<TimeUs> charged_until(seen_.size(), kNever);
+  for (const IdlePiece& piece : uncharged) {
+    charged_until[piece.gpu] = std::min(charged_until[piece.gpu], piece.begin_us);
+    for_each_bin(piece.begin_us, piece.end_us,
+                 [&](Sums& sums, double length) { sums.energy_w_us -= length * piece.watts; });
+  }
+  std::erase_if(
+      power_, [&](const PowerRecord& record) { return record.at_us >= charged_until[record.gpu]; });
+  for (GpuIndex gpu = 0; gpu < seen_.size(); ++gpu) {
+    if (charged_until[gpu] != kNever) power_.push_back({charged_until[gpu], gpu, 0});
+  }
+  std::ranges::stable_sort(power_, {}, &PowerRecord::at_us);
 }
 
 namespace {

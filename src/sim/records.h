@@ -64,6 +64,9 @@ class Records {
   void pass_time(const State& state, TimeUs to);
   // The instant is over; these GPUs may have changed.
   void observe(const State& state, std::span<const GpuIndex> touched);
+  // Takes power that is not charged out of what was recorded: from the first of a board's pieces on
+  // it draws nothing, which has to be so to the end of the run. By GPU and time.
+  void leave_out(std::span<const IdlePiece> uncharged);
 
   std::span<const JobRecord> jobs() const { return jobs_; }
   std::span<const LayoutRecord> layouts() const { return layouts_; }
@@ -97,6 +100,8 @@ class Records {
   void note_stays(const State& state, GpuIndex gpu);
   void add(Sums& sums, double length) const;
   void integrate(TimeUs from, TimeUs to);
+  template <class Add>
+  void for_each_bin(TimeUs from, TimeUs to, const Add& add);
   void note_falls(const State& state, TimeUs until);
 
   int compute_total_ = 0;

@@ -23,7 +23,7 @@ Job recorded_job(double submit_s, double time_s, double deadline_s = 1e6) {
 struct Recorded {
   Recorded(std::string_view spec, std::vector<Job> jobs, const Costs& costs = Costs::free(),
            Preemption preemption = Preemption::kOff, std::vector<GpuEvent> events = {})
-      : table{std::move(jobs), {}, {}, {}, {}, 1},
+      : table{std::move(jobs), {}, {}, {}, {}, 1, {}},
         engine(fleet, table, *make_policy(spec, fleet), options(costs, preemption, events)) {
     const auto done = engine.run();
     EXPECT_TRUE(done) << done.error().message;
@@ -151,7 +151,7 @@ TEST(Records, TheTimelineSumsToTheRun) {
   EXPECT_EQ(means.waiting, 0);
   const double energy = 10 * 248.5 + 1.4 * 76 + 58.6 * 40 + 10 * 243.9;
   EXPECT_NEAR(means.power_w, energy / 80, 1e-9);
-  EXPECT_NEAR(run.engine.state().power().energy_j(run.engine.end_us()), energy, 1e-9);
+  EXPECT_NEAR(run.engine.energy_j(), energy, 1e-9);
 }
 
 TEST(Records, TheTimelineIsCutIntoFiveMinutes) {

@@ -16,6 +16,7 @@ BoundInput bound_input(const RunSettings& settings, const JobTable& jobs) {
   input.jobs = jobs.jobs;
   input.costs = &settings.engine.costs;
   input.events = settings.engine.events;
+  input.trace = jobs.trace;
   input.days = jobs.nominal_days;
   input.energy_weight = settings.energy_weight;
   return input;

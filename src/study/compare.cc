@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/thread_pool.h"
+#include "fleet/speeds.h"
 #include "policy/registry.h"
 
 namespace smartmig {
@@ -86,6 +87,21 @@ const Estimate& PolicyResult::operator[](double Metrics::*of) const {
   return estimates[q];
 }
 
+double PolicyResult::length_s() const {
+  double sum = 0;
+  for (const Metrics& day : days) sum += day.makespan_s;
+  return sum / static_cast<double>(days.size());
+}
+
+std::optional<double> Comparison::span_s() const {
+  double sum = 0;
+  for (const Metrics& day : policies.front().days) {
+    if (!day.span_s) return std::nullopt;
+    sum += *day.span_s;
+  }
+  return sum / static_cast<double>(days);
+}
+
 TurnCounts PolicyResult::turns() const {
   TurnCounts all;
   for (const Metrics& day : days) {
@@ -114,6 +130,7 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> 
   SM_CHECK(!policies.empty() && days > 0);
   Comparison comparison;
   comparison.days = days;
+  comparison.speeds = speed_assumptions(*settings.fleet);
   comparison.priced = settings.tariff.has_value();
   comparison.carbon = comparison.priced && settings.tariff->g_co2_per_kwh;
   if (comparison.priced) comparison.currency = settings.tariff->currency;

@@ -52,6 +52,7 @@ struct PolicyResult {
 
   const Estimate& operator[](double Metrics::*of) const;
   TurnCounts turns() const;  // Over all days.
+  double length_s() const;   // Metrics::makespan_s in the mean of the days.
 };
 
 // The policies by mean ET, best first; of equal ones the first asked for.
@@ -72,10 +73,13 @@ struct Comparison {
   std::optional<AsItWas> as_it_was;
   std::vector<DayBound> bounds;         // By day; empty unless added.
   std::vector<double> energy_bounds_j;  // The published one by day; empty unless added.
+  std::vector<std::string> speeds;      // speed_assumptions() of the fleet.
   bool priced = false;                  // There is a tariff,
   bool carbon = false;                  // with grams of CO2.
   std::string currency;                 // The tariff's; "": it does not say.
 
+  // Of a trace: Metrics::span_s in the mean of the days.
+  std::optional<double> span_s() const;
   // Those that there is something to say of.
   std::span<const Quantity> quantities() const {
     return std::span(kQuantities).first(kQuantities.size() - 2 + priced + carbon);

@@ -233,5 +233,49 @@ TEST(Compare, AMarginWhoseIntervalHoldsZeroMayBeChance) {
   EXPECT_FALSE(is_within_interval({-2., std::nullopt, std::nullopt}));
 }
 
+// A trace on which one policy's run is several times as long as another's.
+Result<DayTable> trace_of(std::size_t day) {
+  JobTable table = *fixed_day(day, 40);
+  table.jobs[7].time_us = {to_us(40'000), to_us(20'000), to_us(9'000), to_us(5'000), to_us(2'000)};
+  table.trace = TraceWindow{table.jobs.front().submit_us, table.jobs.back().submit_us};
+  return std::make_shared<const JobTable>(std::move(table));
+}
+
+TEST(Compare, AnotherPolicyChangesNoOtherPolicysNumbersOnATrace) {
+  RunSettings with = settings();
+  with.engine.costs = Costs::real();
+  with.engine.preemption = Preemption::kCheckpoint;
+  const std::vector<std::string> all = {"none/edf", "static:1-1-1-1-1-1-1*2/smallest-first",
+                                        "count/random", "greedy"};
+  const auto made = *make_policies(with, all);
+  const auto together = compare(with, made, 3, trace_of, 2);
+  ASSERT_TRUE(together);
+  EXPECT_GT(together->policies[1].length_s(), 3 * together->policies[0].length_s());
+  for (std::size_t p = 0; p < all.size(); ++p) {
+    const auto alone = compare(with, std::span(made).subspan(p, 1), 3, trace_of, 1);
+    ASSERT_TRUE(alone);
+    for (std::size_t day = 0; day < 3; ++day) {
+      for (const Quantity& quantity : kQuantities) {
+        EXPECT_EQ(alone->policies[0].days[day].*quantity.of,
+                  together->policies[p].days[day].*quantity.of)
+            << all[p] << " " << quantity.key;
+      }
+      EXPECT_EQ(alone->policies[0].days[day].makespan_s,
+                together->policies[p].days[day].makespan_s);
+    }
+    EXPECT_EQ(alone->span_s(), together->span_s());
+  }
+}
+
+TEST(Compare, SpanAndLengthAreOfTracesAndMeansOfTheirDays) {
+  const auto trace = compare(settings(), policies(), 2, trace_of, 1);
+  ASSERT_TRUE(trace);
+  const double first_s = to_s((*trace_of(0))->trace->span_us());
+  const double second_s = to_s((*trace_of(1))->trace->span_us());
+  EXPECT_DOUBLE_EQ(*trace->span_s(), (first_s + second_s) / 2);
+  EXPECT_GT(trace->policies[0].length_s(), *trace->span_s());
+  EXPECT_FALSE(compare(settings(), policies(), 2, day_of, 1)->span_s());
+}
+
 }  // namespace
 }  // namespace smartmig

@@ -9,7 +9,8 @@
 namespace smartmig {
 
 // The jobs that some slice of the fleet could run, with their ids; their number less says how many
-// there are not. Nominal length stays the table's.
+// there are not. The nominal length and the window of a trace stay the table's: what a fleet cannot
+// run does not change for how long its boards are charged.
 JobTable fitting_jobs(const JobTable& table, const Fleet& fleet);
 
 // The other jobs, by what they lack. `sources` has an entry for each job of the table.

@@ -54,5 +54,21 @@ TEST(FittingJobs, CountsDeadlinesThatAreShorterThanAnyRun) {
   EXPECT_EQ(count_late_at_once(table, *Fleet::parse("1xA100-40GB")), 1u);
 }
 
+TEST(FittingJobs, WhatIsLeftOutDoesNotChangeTheWindowOfTheTrace) {
+  const Fleet fleet = *Fleet::parse("A30");
+  JobTable table;
+  table.jobs.resize(3);
+  for (std::size_t j = 0; j < 3; ++j) {
+    table.jobs[j].submit_us = static_cast<TimeUs>(j) * kHourUs;
+    table.jobs[j].time_us.fill(kMinuteUs);
+    table.jobs[j].memory_mib = j == 1 ? 1000 : 1'000'000;
+  }
+  table.trace = TraceWindow{0, 2 * kHourUs};
+  const JobTable fitting = fitting_jobs(table, fleet);
+  ASSERT_EQ(fitting.jobs.size(), 1u);
+  EXPECT_EQ(fitting.begin_us(), 0);
+  EXPECT_EQ(fitting.trace->last_submit_us, 2 * kHourUs);
+}
+
 }  // namespace
 }  // namespace smartmig

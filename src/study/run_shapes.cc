@@ -29,14 +29,14 @@ void add_energy(RunShapes& shapes, const Engine& engine) {
     before = record;
   };
   for (const PowerRecord& record : engine.records()->power()) account(record);
-  for (GpuIndex gpu = 0; gpu < gpus; ++gpu) account({engine.end_us(), gpu, 0});
+  for (GpuIndex gpu = 0; gpu < gpus; ++gpu) account({engine.charged_end_us(), gpu, 0});
 
   const auto energy_j = engine.state().power().job_energy_j();
   for (JobIndex job = 0; job < shapes.jobs; ++job) {
     (engine.jobs().jobs[job].kind == JobKind::kTraining ? shapes.training_j : shapes.inference_j) +=
         energy_j[job];
   }
-  const double all_j = engine.state().power().energy_j(engine.end_us());
+  const double all_j = engine.energy_j();
   shapes.idle_j = std::max(0.0, all_j - shapes.training_j - shapes.inference_j);
 }
 
@@ -72,7 +72,7 @@ void add_layouts(RunShapes& shapes, const Engine& engine) {
     before = {record.at_us, hours_of(record)};
   }
   for (const Since& last : since) {
-    if (last.hours) add_hours(*last.hours, last.at_us, engine.end_us());
+    if (last.hours) add_hours(*last.hours, last.at_us, engine.charged_end_us());
   }
   std::erase_if(shapes.layout_us, [](const auto& entry) {
     return std::all_of(entry.second.begin(), entry.second.end(), [](TimeUs us) { return us == 0; });

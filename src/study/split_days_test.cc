@@ -31,5 +31,19 @@ TEST(SplitDays, JobsKeepTheirNames) {
   EXPECT_EQ(split_days(table_of({0, kDayUs}))[1].id(0), "1");
 }
 
+TEST(SplitDays, EachPieceIsATraceFromItsOwnFirstToItsOwnLastSubmit) {
+  JobTable table;
+  for (const TimeUs at : {kHourUs, 5 * kHourUs, kDayUs + 2 * kHourUs}) {
+    Job job;
+    job.submit_us = at;
+    table.jobs.push_back(job);
+  }
+  const std::vector<JobTable> days = split_days(table);
+  ASSERT_EQ(days.size(), 2u);
+  EXPECT_EQ(days[0].trace->first_submit_us, kHourUs);
+  EXPECT_EQ(days[0].trace->last_submit_us, 5 * kHourUs);
+  EXPECT_EQ(days[1].trace->span_us(), 0);
+}
+
 }  // namespace
 }  // namespace smartmig

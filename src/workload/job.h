@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +73,15 @@ class TextColumn {
   std::vector<std::size_t> ends_;
 };
 
+// The submits of a trace. Every board is charged at least from the first to the last of them
+// (docs/model/semantics.md, "Energy").
+struct TraceWindow {
+  TimeUs first_submit_us = 0;
+  TimeUs last_submit_us = 0;
+
+  TimeUs span_us() const { return last_submit_us - first_submit_us; }
+};
+
 // When a job started and ended at the site it comes from, on the clock of its submit time.
 struct RanAt {
   TimeUs start_us = -1;  // -1: not known, here and below.
@@ -87,7 +97,12 @@ struct JobTable {
   TextColumn extra;          // Their fields, still as CSV text.
   std::vector<RanAt> ran_at;
   double nominal_days = 0;  // The papers' day: 1; a trace: last submit - first submit.
+  // Of jobs read from a file; the papers' generator sets none. It may begin before the first job
+  // and end after the last one where jobs that fit no slice were left out.
+  std::optional<TraceWindow> trace;
 
+  // When a run of these jobs, of which there is at least one, begins.
+  TimeUs begin_us() const { return trace ? trace->first_submit_us : jobs.front().submit_us; }
   std::string id(JobIndex job) const {
     return ids.empty() ? std::to_string(job) : std::string(ids[job]);
   }

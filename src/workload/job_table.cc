@@ -386,7 +386,8 @@ void finish_job_table(JobTable& table) {
     table.extra = std::move(sorted.extra);
   }
   if (table.jobs.empty()) return;
-  const TimeUs span_us = table.jobs.back().submit_us - table.jobs.front().submit_us;
+  table.trace = TraceWindow{table.jobs.front().submit_us, table.jobs.back().submit_us};
+  const TimeUs span_us = table.trace->span_us();
   // Jobs that all come at once have no span; a day keeps what is divided by it finite.
   table.nominal_days =
       span_us == 0 ? 1 : static_cast<double>(span_us) / static_cast<double>(kDayUs);

@@ -31,12 +31,12 @@ Result<SelectedTable> parse_job_table(std::string_view text, const std::string& 
 double gpu_hours(const Job& job);
 
 // Optional columns are written only where a job uses them. parse_job_table(format_job_table(t)) is
-// t again, to the microsecond (t.nominal_days apart, which is then that of a trace).
+// t again, to the microsecond (t.nominal_days and t.trace apart, which are then those of a trace).
 std::string format_job_table(const JobTable& table);
 
 // Sorts the jobs by submit time, rows of equal time in their present order, and their ids and extra
-// columns with them; sets nominal_days to the time from the first submit to the last (1 if that is
-// none).
+// columns with them; sets `trace`, and nominal_days to the time from the first submit to the last
+// (1 if that is none).
 void finish_job_table(JobTable& table);
 
 // `text` as one CSV field: quoted where it has to be.

@@ -229,18 +229,54 @@ bool at_rest(const State& state, const std::vector<GpuEvent>& events, std::size_
   return true;
 }
 
-// Joules of the fleet from now to `until_us`. Power changes between instants only where a board's
-// linger ends.
-double energy_until_j(const State& state, TimeUs until_us) {
-  double joules = 0;
+// What each GPU is charged ("Energy"), and what it drew since then without a job, which is charged
+// once it has a job again.
+struct Account {
+  double charged_j = 0;
+  double open_j = 0;
+};
+
+// Charges the GPUs from now to `until_us`. Power changes between instants only where a board's
+// linger ends; a trace has another rule from its last submit on.
+void charge(const State& state, TimeUs until_us, std::vector<Account>& accounts) {
+  const auto& trace = state.setup->jobs->trace;
   for (int g = 0; g < gpu_count(state); ++g) {
     const Gpu& gpu = state.gpus[g];
-    TimeUs split_us = gpu.last_job_us + gpu.board->power.context_linger_us;
-    split_us = std::clamp(split_us, state.now_us, until_us);
-    joules += power_w(state, g, state.now_us) * to_s(split_us - state.now_us);
-    joules += power_w(state, g, split_us) * to_s(until_us - split_us);
+    std::vector<TimeUs> cuts = {state.now_us, until_us};
+    cuts.push_back(gpu.last_job_us + gpu.board->power.context_linger_us);
+    if (trace) cuts.push_back(trace->last_submit_us);
+    for (TimeUs& cut : cuts) cut = std::clamp(cut, state.now_us, until_us);
+    std::sort(cuts.begin(), cuts.end());
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      const double joules = power_w(state, g, cuts[i]) * to_s(cuts[i + 1] - cuts[i]);
+      Account& account = accounts[g];
+      account.open_j += joules;
+      const bool has_job = busy_compute_slices(state, g) > 0;
+      const bool may_wait = trace && !has_job && cuts[i] >= trace->last_submit_us;
+      if (may_wait || cuts[i] == cuts[i + 1]) continue;
+      account.charged_j += account.open_j;
+      account.open_j = 0;
+    }
   }
-  return joules;
+}
+
+double charged_j(const std::vector<Account>& accounts) {
+  double sum = 0;
+  for (const Account& account : accounts) sum += account.charged_j;
+  return sum;
+}
+
+// All jobs are done, but jobs that fit no slice were left out of the trace after that.
+void wait_for_last_submit(State& state, const std::vector<GpuEvent>& events,
+                          std::size_t& next_event, std::vector<Account>& accounts) {
+  const TimeUs last_us = state.setup->jobs->trace->last_submit_us;
+  while (state.now_us < last_us) {
+    TimeUs next_us = last_us;
+    if (next_event < events.size()) next_us = std::min(next_us, events[next_event].at_us);
+    charge(state, next_us, accounts);
+    state.now_us = next_us;
+    fail_and_return_gpus(state, events, next_event);
+  }
 }
 
 }  // namespace
@@ -253,20 +289,21 @@ Outcome run(const Setup& setup) {
                    [](const GpuEvent& a, const GpuEvent& b) { return a.at_us < b.at_us; });
   std::size_t next_event = 0;
 
-  state.now_us = setup.jobs->jobs.front().submit_us;
+  const auto& trace = setup.jobs->trace;
+  state.now_us = trace ? trace->first_submit_us : setup.jobs->jobs.front().submit_us;
   for (int g = 0; g < gpu_count(state); ++g)
     state.gpus[g].present = state.gpus[g].target = first_layout(state, g);
 
-  double energy_j = 0;       // Up to now.
+  std::vector<Account> accounts(state.gpus.size());
   int fruitless_timers = 0;  // On end, with the fleet at rest.
   bool timer = false;
-  for (;;) {
-    one_instant(state, events, next_event, timer);
-    if (setup.sum_up) state.outcome.sums.push_back(sum_up(state));
-    // The run ends at its last completion; what a job that can never run would add is not part of
-    // it.
-    for (TimeUs finish_us : state.outcome.finish_us) {
-      if (finish_us == state.now_us) state.outcome.energy_j = energy_j;
+  // Where the first submits of a trace were left out, nothing happens at its beginning.
+  bool happens = setup.jobs->jobs.front().submit_us == state.now_us ||
+                 (!events.empty() && events.front().at_us <= state.now_us);
+  for (;; happens = true) {
+    if (happens) {
+      one_instant(state, events, next_event, timer);
+      if (setup.sum_up) state.outcome.sums.push_back(sum_up(state));
     }
     if (all_done(state)) break;
 
@@ -277,9 +314,11 @@ Outcome run(const Setup& setup) {
     // Two days of timers that started no job: no later one will.
     if (!at_rest(state, events, next_event)) fruitless_timers = 0;
     if (timer && ++fruitless_timers > 2 * static_cast<int>(setup.times_us.size())) break;
-    energy_j += energy_until_j(state, next_us);
+    charge(state, next_us, accounts);
     state.now_us = next_us;
   }
+  if (trace) wait_for_last_submit(state, events, next_event, accounts);
+  state.outcome.energy_j = charged_j(accounts);
   for (const JobState& job : state.jobs) state.outcome.deadline_us.push_back(job.deadline_us);
   return state.outcome;
 }

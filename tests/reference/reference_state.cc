@@ -76,7 +76,8 @@ bool runs_on(const State& state, int job, Slice slice) {
 
 double full_us(const State& state, int job, const Board& board, const Profile& profile) {
   const int size = size_index(profile.compute_slices);
-  return static_cast<double>(state.setup->jobs->jobs[job].time_us[size]) / board.speed_factor[size];
+  const double factor = 1 / board.speed.factor[size];
+  return static_cast<double>(state.setup->jobs->jobs[job].time_us[size]) * factor;
 }
 
 double left_now(const State& state, int job) {

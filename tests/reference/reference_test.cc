@@ -67,7 +67,7 @@ TEST(Run, EnergyCountsIdleBoardsFromTheFirstSubmitToTheLastCompletion) {
 
 TEST(Run, TimesDivideByTheBoardsSpeedFactor) {
   Board twice = *board();
-  twice.speed_factor[size_index(7)] = 2;
+  twice.speed.factor[size_index(7)] = 2;
   TinyCase c(1, {job(0, 100, only_7g(10))}, "none", "edf", Preemption::kFree);
   c.setup.gpus = {&twice};
   EXPECT_EQ(c.run().finish_us, seconds({5}));
@@ -348,7 +348,7 @@ TEST(Greedy, WeighsTheGainByTheLengthOfTheJob) {
                                  job(0, 999, {50, 0, 0, 0, 0})};
   TinyCase c(1, jobs, "greedy", "", Preemption::kNone);
   c.setup.gpus = {board("A30")};
-  ASSERT_EQ(board("A30")->speed_factor[0], 1);
+  ASSERT_EQ(board("A30")->speed.factor[0], 1);
   EXPECT_EQ(c.run().finish_us, seconds({70, 130, 50}));
 }
 
