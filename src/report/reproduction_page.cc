@@ -96,6 +96,12 @@ std::string reproduction_page(const Reproduction& reproduction, const PageOrigin
   page.summary(counts_text(reproduction));
   page.section("All items");
   page.add(counts_chart(reproduction));
+  page.section("Assumptions");
+  page.paragraph(
+      "Each number is made by the command under its table. What a command does not say is the "
+      "papers' setting: deadlines 1 to 1.5 times the time on 7g, 20 % training jobs, the papers' "
+      "four speed profiles, policies that know the true run times, jobs that fit every slice, the "
+      "A100-40GB's measured power, and no costs or limits of preemption.");
   for (const Item& item : reproduction.items) add_item(page, item);
   page.data("result", to_json(reproduction));
   page.origin(origin);

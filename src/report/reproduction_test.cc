@@ -96,6 +96,7 @@ TEST(Reproduction, CommandsAreShownOnce) {
 
 TEST(Reproduction, ThePageHasTablesCurvesAndTheJson) {
   const std::string html = reproduction_page(small(), {"smartmig reproduce fig0", "9.9"});
+  EXPECT_NE(html.find(">Assumptions<"), std::string::npos);
   for (const char* piece :
        {"fig0: A figure", "differs (unexplained)", "because", "knee: 2 GPUs", "id=\"result\""})
     EXPECT_NE(html.find(piece), std::string::npos) << piece;
