@@ -18,6 +18,10 @@ void check_refusal(const Refusal& refusal) {
 }
 
 void check_head(std::string_view text) {
+  const HeadEnd end = find_head_end(text, 0);
+  if (end.found == HeadEnd::Found::kEnd)
+    SM_CHECK(text.substr(0, end.size).ends_with("\r\n\r\n") &&
+             end.size == text.find("\r\n\r\n") + 4);
   const auto request = parse_head(text);
   if (!request) return check_refusal(request.error());
   SM_CHECK(request->content_length <= kMaxBodyBytes && request->headers.size() <= kMaxHeaders);
