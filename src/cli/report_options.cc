@@ -114,10 +114,10 @@ Result<ReportContext> read_report_context(const ReportOptions& options, const Ru
   context.assumptions = list_assumptions(run, setup, file);
   context.origin = origin_of(invocation);
   std::vector<PageOrigin::Fact> facts = {{"seed", fmt::format("{}", run.workload.seed)}};
-  for (const std::string& file : input_files(options, run, policies)) {
-    auto digest = digest_of_file(file);
+  for (const std::string& path : input_files(options, run, policies)) {
+    auto digest = digest_of_file(path);
     if (!digest) return pass_on(digest);
-    facts.push_back({fmt::format("sha256 of {}", file), std::move(*digest)});
+    facts.push_back({fmt::format("sha256 of {}", path), std::move(*digest)});
   }
   context.origin.facts.insert(context.origin.facts.begin(), facts.begin(), facts.end());
   return context;
