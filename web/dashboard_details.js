@@ -86,13 +86,14 @@ export class Details {
     const lines = why.lines.map(line => line.replaceAll(gpu.uuid, 'GPU ' + gpu.index));
     this.put('why', lines, () => [make('h3', {textContent: 'Why it is so'}), list(lines)]);
     this.put('history', changes, () => this.historyParts(changes));
-    this.put('actions', [gpu.state, gpu.slices.some(slice => slice.state === 'foreign')], () => this.gpuActions(gpu));
+    this.put('actions', [gpu.state, gpu.held, gpu.target, gpu.slices.some(slice => slice.state === 'foreign')], () => this.gpuActions(gpu));
   }
 
   showGpu(gpu) {
     this.put('facts', {...gpu, slices: null}, () => {
       const rows = [['State', gpu.state], ['Board', gpu.board], ['UUID', short(gpu.uuid)], ['Layout', layoutWords(gpu)],
                     ['Power', `${watts(gpu.power_w)}, modelled`], ['Changes', `${gpu.changes} since the controller started`]];
+      if (gpu.held) rows.push(['Layout held', make('span', {}, `by ${gpu.held_by}, `, pastElement(gpu.held_since_s))]);
       if (gpu.retry_s !== null) rows.push(['Tried again', timeElement(gpu.retry_s)]);
       return [gpu.trouble ? make('p', {className: 'trouble', textContent: gpu.trouble}) : null, facts(rows)].filter(Boolean);
     });
@@ -128,6 +129,8 @@ export class Details {
     if (gpu.state === 'up' || gpu.state === 'cordoned') buttons.push(this.askedButton('Drain', path + 'drain'));
     if (gpu.state !== 'up' && gpu.state !== 'lost') buttons.push(this.button('Uncordon', path + 'uncordon'));
     if (gpu.slices.some(slice => slice.state === 'foreign')) buttons.push(this.askedButton('Adopt', path + 'adopt'));
+    if (gpu.held) buttons.push(this.button('Unhold', path + 'unhold'));
+    else if (gpu.state === 'up') buttons.push(this.askedButton('Hold layout', 'apply', {layouts: {[gpu.uuid]: gpu.target}, hold: true}));
     return buttons;
   }
 
@@ -140,10 +143,10 @@ export class Details {
   button(text, path) { return makeButton(text, () => this.do(() => post(path))); }
 
   // Says first what it would do, and does it when told again.
-  askedButton(text, path) {
+  askedButton(text, path, body = {}) {
     return makeButton(text + '…', () => act(async () => {
-      const {lines} = await post(path, {}, {dry_run: true});
-      const yes = makeButton(`${text} now`, () => this.do(() => post(path)), 'main');
+      const {lines} = await post(path, body, {dry_run: true});
+      const yes = makeButton(`${text} now`, () => this.do(() => post(path, body)), 'main');
       const no = makeButton('Leave it', () => { this.shown.actions = null; this.ask(); });
       this.parts.actions.replaceChildren(make('div', {className: 'ask'}, list(lines), yes, no));
       yes.focus();

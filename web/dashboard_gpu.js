@@ -41,7 +41,7 @@ function cardWords(gpu) {
   const busy = gpu.slices.filter(slice => slice.job !== null).length;
   const change = gpu.layout === gpu.target ? '' : `, changing to ${gpu.target}`;
   return `GPU ${gpu.index}, ${gpu.state}, layout ${gpu.layout}${change}, ${busy} of ${gpu.slices.length} slices busy, ` +
-    `${watts(gpu.power_w)}${gpu.trouble ? ', ' + gpu.trouble : ''}`;
+    `${watts(gpu.power_w)}${gpu.held ? `, layout held by ${gpu.held_by}` : ''}${gpu.trouble ? ', ' + gpu.trouble : ''}`;
 }
 
 export class GpuCard {
@@ -64,7 +64,7 @@ export class GpuCard {
   show(gpu) {
     this.gpu = gpu;
     this.name.textContent = 'GPU ' + gpu.index;
-    this.badge.textContent = gpu.state === 'up' ? '' : gpu.state;
+    this.badge.textContent = [gpu.state === 'up' ? '' : gpu.state, gpu.held ? 'held' : ''].filter(Boolean).join(', ');
     this.layout.textContent = layoutWords(gpu);
     this.power.textContent = watts(gpu.power_w);
     this.trouble.textContent = gpu.trouble;

@@ -1,7 +1,7 @@
 // A fleet too large to show whole: GPUs by state and layout, and a map of groups to open one of.
 import {count, counted, make, makeButton, watts} from './dashboard_page.js';
 
-const states = ['up', 'cordoned', 'draining', 'fenced', 'lost'];
+const states = ['up', 'cordoned', 'draining', 'fenced', 'lost', 'held'];
 const mostLayouts = 8;
 
 export const sumOf = (groups, field) => groups.reduce((sum, group) => sum + group[field], 0);
@@ -31,7 +31,7 @@ function layoutBars({layouts, gpus}, choose) {
 const troubled = group => group.fenced + group.lost;
 
 function cellWords(group) {
-  const marks = ['fenced', 'lost', 'cordoned', 'draining', 'changing'].filter(field => group[field]);
+  const marks = ['fenced', 'lost', 'cordoned', 'draining', 'held', 'changing'].filter(field => group[field]);
   return marks.map(field => `${count(group[field])} ${field}`).join(', ');
 }
 

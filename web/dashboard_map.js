@@ -111,7 +111,7 @@ export class FleetMap {
     const heard = this.heard = new Set();
     const view = this.view, {find, state, layout, from} = view;
     const limit = from === null ? groupSize * this.pages : groupSize;
-    const answer = await get('fleet', {find, state, layout, from, limit});
+    const answer = await get('fleet', {find, layout, from, limit, ...(state === 'held' ? {held: true} : {state})});
     // Somebody chose something else meanwhile, and that is on its way.
     if (view !== this.view) return;
     this.showPage(answer.gpus, from === null ? answer.next : null);

@@ -99,6 +99,12 @@ export class Overview {
     }
     if (fleet.frozen && fleet.recovered)
       found.push(['note', 'Frozen: nothing is started, stopped or changed. Jobs that run go on.', ['Unfreeze', 'unfreeze']]);
+    const day = fleet.modelled?.last_day;
+    if (day?.modelled_is_better) {
+      const value = et => Number(et.toPrecision(3));
+      found.push(['note', `Over the last day the modelled policy ${fleet.modelled.policy} was better than ${fleet.policy}: ` +
+        `ET ${value(day.et)} against ${value(day.own_et)}.`, null]);
+    }
     return found;
   }
 
@@ -121,8 +127,10 @@ export class Overview {
   gpuTile() {
     if (!this.groups) return null;
     const odd = uncommon.map(state => [state, sumOf(this.groups, state)]).filter(([, gpus]) => gpus);
-    const changing = sumOf(this.groups, 'changing');
-    if (changing) odd.push(['changing', changing]);
+    for (const what of ['held', 'changing']) {
+      const gpus = sumOf(this.groups, what);
+      if (gpus) odd.push([what, gpus]);
+    }
     return [count(this.gpus), this.gpus === 1 ? 'GPU' : 'GPUs', odd.map(([what, gpus]) => `${count(gpus)} ${what}`).join(', ') || 'all up'];
   }
 

@@ -5,6 +5,7 @@
 
 #include "control/bounded_call.h"
 #include "control/controller_impl.h"
+#include "control/job_fit.h"
 
 namespace smartmig {
 namespace {
@@ -422,6 +423,7 @@ void Controller::Impl::do_what_is_due() {
   }
   for (const JobNumber number : watched) watch(jobs.at(number), now);
   look_for_overdue(now);
+  compare_days(now);
 }
 
 // A run that takes a tenth longer than expected, and `stop_grace_s`, may not be there at all.
@@ -483,10 +485,15 @@ Answer<Controller::Submitted> Controller::submit(const JobRequest& request,
                                                  const std::string& owner) {
   if (impl_->refuses_submissions)
     return tl::unexpected(Refusal{503, "not accepted: the journal cannot be written now", ""});
+  if (auto fits = check(request); !fits) return tl::unexpected(fits.error());
   Submission submission{request, owner, impl_->clock_us(), {}};
   auto answer = submission.answer.get_future();
   impl_->inbox->put(std::move(submission));
   return answer.get();
+}
+
+Answer<void> Controller::check(const JobRequest& request) const {
+  return check_fits(to_job(request, 0), *impl_->boards);
 }
 
 Answer<Cancelled> Controller::cancel(JobNumber job, const std::string& who,

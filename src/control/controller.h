@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "control/day_comparison.h"
 #include "control/driver.h"
 #include "control/event.h"
 #include "control/job_request.h"
@@ -73,6 +74,9 @@ struct GpuView {
   std::string_view state = kGpuStates[0];
   std::string trouble;            // Why it is fenced; one line.
   TimeUs retry_us = -1;           // When the fence is tried again.
+  bool held = false;              // By an operator: the policy does not change its layout.
+  std::string held_by;            // Who holds it; empty: it is not held.
+  TimeUs held_us = -1;            // Since when; -1: it is not held.
   double power_w = 0;             // Modelled, from what runs.
   long changes = 0;               // Of its layout since the controller started.
   std::vector<SliceView> slices;  // By first memory slice.
@@ -86,6 +90,7 @@ struct ModelledView {
   std::int64_t done = 0, own_done = 0;
   std::int64_t late = 0, own_late = 0;
   double tardiness_s = 0, own_tardiness_s = 0;  // Sums over the jobs done.
+  std::optional<DayVerdict> last_day;           // None before a day with enough jobs.
 };
 
 struct FleetSummary {
@@ -173,12 +178,14 @@ struct Command {
     kAdopt,
     kApply,
     kRollback,
-    kPowerCap
+    kPowerCap,
+    kUnhold
   };
   Kind kind = Kind::kFreeze;
-  std::string gpu;  // UUID or index; for kRollback empty: every GPU of the last decision.
+  std::string gpu;  // UUID or index; for kRollback empty: every GPU of the latest change.
   // kApply: layouts by GPU ("4-2-1"); empty: what the policy would do now, also while frozen.
   std::vector<std::pair<std::string, std::string>> layouts;
+  bool hold = false;  // kApply: the policy leaves these layouts as they are until kUnhold.
   double power_cap_w = 0;
   bool dry_run = false;
 };
@@ -205,7 +212,9 @@ class Controller {
     bool created = true;  // False: the key was known, with the same request.
   };
   // Answers once the job is durable. 409: the key is known with another request; 503: not accepted.
+  // 400: it fits no slice of the fleet.
   Answer<Submitted> submit(const JobRequest& request, const std::string& owner);
+  Answer<void> check(const JobRequest& request) const;  // Whether submit() would take it.
   // `owner` empty: anybody's.
   Answer<Cancelled> cancel(JobNumber job, const std::string& who, const std::string& owner);
   Answer<Outcome> command(const Command& command, const std::string& who);

@@ -245,9 +245,9 @@ void Controller::Impl::begin_counterfactual(const Snapshot& snapshot) {
   Setup other = options.setup;
   other.policy = kComparedPolicy;
   auto made = ModelledFleet::make(std::move(other), snapshot.jobs, boot_us);
-  if (made)
-    counterfactual =
-        std::make_unique<Counterfactual>(std::move(*made), kComparedPolicy, fleet.clock);
+  if (!made) return;
+  counterfactual = std::make_unique<Counterfactual>(std::move(*made), kComparedPolicy, fleet.clock);
+  days.emplace(options.setup.energy_weight, static_cast<double>(gpus.size()));
 }
 
 // What was asked for and perhaps not done, and runs that nobody waits for. Where the journal is
@@ -396,6 +396,10 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
     if (found == gpu_by_uuid.end()) continue;
     gpus[found->second].row = row;
     snapshot.gpus[found->second].fresh = false;
+  }
+  for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) {
+    read_layout_notes(gpu);
+    snapshot.gpus[gpu].held = gpus[gpu].hold.has_value();
   }
   for (JobRow& row : loaded->jobs) {
     auto request = parse_job_request(row.body);
@@ -596,6 +600,8 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
           half_done.push_back(index);
         }
       }
+    } else if (gpu.hold && gpu.hold->slots != 0 && (stand.foreign & ~gpu.hold->slots) == 0) {
+      stand.target = gpu.hold->slots;  // The change may have waited for a job to end.
     }
     stand.closed = !gpu.row.fence.empty() || gpu.row.cordoned || gpu.row.draining;
     rows.emplace_back(gpu.row);

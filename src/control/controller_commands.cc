@@ -14,9 +14,9 @@ Refusal refuse(int status, std::string error, std::string field = {}) {
 }
 
 std::string_view name_of(Command::Kind kind) {
-  static constexpr std::string_view kNames[] = {"freeze",   "unfreeze", "recover", "cordon",
-                                                "drain",    "uncordon", "adopt",   "apply",
-                                                "rollback", "power cap"};
+  static constexpr std::string_view kNames[] = {"freeze",   "unfreeze",  "recover", "cordon",
+                                                "drain",    "uncordon",  "adopt",   "apply",
+                                                "rollback", "power cap", "unhold"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
@@ -24,6 +24,7 @@ std::string_view name_of(Command::Kind kind) {
 std::string in_words(const Command& command) {
   std::string words(name_of(command.kind));
   if (!command.gpu.empty()) words += " " + command.gpu;
+  if (command.hold) words += " --hold";
   for (const auto& [gpu, layout] : command.layouts) words += fmt::format(" {}={}", gpu, layout);
   if (command.kind == Command::Kind::kPowerCap)
     words += fmt::format(" {:g} W", command.power_cap_w);
@@ -81,41 +82,6 @@ void Controller::Impl::stop_all_on(GpuIndex index) {
   }
 }
 
-Answer<void> Controller::Impl::set_layout(GpuIndex index, SlotSet wanted, bool dry_run,
-                                          std::vector<std::string>& lines) {
-  const Board& board = model->fleet().board(index);
-  const GpuState& state = model->state().gpu(index);
-  const SlotSet pinned = model->state().slots_in_use(index) | model->foreign(index);
-  const SlotSet target = closest_placement(board, state.target, pinned, wanted);
-  if ((model->foreign(index) & ~target) != 0)
-    return tl::unexpected(refuse(
-        409, fmt::format("{} has slices that are not ours: adopt them first", fleet.gpus[index]),
-        "gpu"));
-  if (!state.up)
-    return tl::unexpected(refuse(
-        409, fmt::format("{} is {}: nothing is cut there", fleet.gpus[index], gpu_state(index)),
-        "gpu"));
-  if (target == state.target) {
-    lines.push_back(
-        fmt::format("{} has {} already", fleet.gpus[index], layout_name(board, target)));
-    return {};
-  }
-  lines.push_back(fmt::format("{} goes from {} to {}", fleet.gpus[index],
-                              layout_name(board, state.target), layout_name(board, target)));
-  if (dry_run) return {};
-  gpus[index].changed_by_operator = true;
-  gpus[index].row.last_good = state.target;
-  rows.emplace_back(gpus[index].row);
-  Event event;
-  event.kind = Event::Kind::kLayout;
-  event.at_us = clock_us();
-  event.gpu = index;
-  event.slots = target;
-  record(event);
-  ++gpus[index].changes;
-  return {};
-}
-
 Answer<void> Controller::Impl::apply_plan(bool dry_run, std::vector<std::string>& lines) {
   Model copy = *model;
   const auto thaw = [&](Model& model_now) {
@@ -149,7 +115,7 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
   GpuIndex gpu = 0;
   const bool about_a_gpu = command.kind == Kind::kCordon || command.kind == Kind::kDrain ||
                            command.kind == Kind::kUncordon || command.kind == Kind::kAdopt ||
-                           (command.kind == Kind::kRollback && !command.gpu.empty());
+                           command.kind == Kind::kUnhold;
   if (about_a_gpu) {
     const auto found = find_gpu(command.gpu);
     if (!found) return tl::unexpected(found.error());
@@ -240,53 +206,19 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
       gpus[gpu].adopts = true;
       order_read(gpu);
       break;
-    case Kind::kApply:
-      if (command.layouts.empty()) {
-        if (auto done = apply_plan(dry, outcome.lines); !done) return tl::unexpected(done.error());
-        break;
-      }
-      if (const auto twice = find_gpu_named_twice(command))
-        return tl::unexpected(
-            refuse(400, fmt::format("names {} twice, expected each GPU once", *twice), "layouts"));
-      for (const auto& [id, layout] : command.layouts) {
-        const auto found = find_gpu(id);
-        if (!found) return tl::unexpected(found.error());
-        const auto set = parse_layout(model->fleet().board(*found), layout);
-        if (!set) return tl::unexpected(refuse(400, set.error().message, "layouts"));
-        if (!model->is_for_jobs(*found, *set))
-          return tl::unexpected(
-              refuse(400, fmt::format("{} has slices on which no job is placed", in_quotes(layout)),
-                     "layouts"));
-        if (auto done = set_layout(*found, *set, true, outcome.lines); !done)
-          return tl::unexpected(done.error());
-      }
-      if (dry) break;
-      outcome.lines.clear();
-      for (const auto& [id, layout] : command.layouts)
-        (void)set_layout(*find_gpu(id), *parse_layout(model->fleet().board(*find_gpu(id)), layout),
-                         false, outcome.lines);
-      break;
-    case Kind::kRollback: {
-      std::vector<GpuIndex> which = last_changed;
-      if (!command.gpu.empty()) which = {gpu};
-      if (which.empty()) outcome.lines.emplace_back("no layout has been changed since the start");
-      // All of them, or none.
-      for (const GpuIndex index : which) {
-        const SlotSet good = gpus[index].row.last_good;
-        if (good == 0) {
-          outcome.lines.push_back(fmt::format("{}: no earlier layout is known", fleet.gpus[index]));
-        } else if (auto done = set_layout(index, good, true, outcome.lines); !done) {
-          return tl::unexpected(done.error());
-        }
-      }
-      if (dry) break;
-      for (const GpuIndex index : which) {
-        std::vector<std::string> said_already;
-        if (gpus[index].row.last_good != 0)
-          (void)set_layout(index, gpus[index].row.last_good, false, said_already);
-      }
+    case Kind::kApply: {
+      const auto done = command.layouts.empty() ? apply_plan(dry, outcome.lines)
+                                                : apply_layouts(command, who, outcome.lines);
+      if (!done) return tl::unexpected(done.error());
       break;
     }
+    case Kind::kRollback:
+      if (auto done = roll_back(command, who, outcome.lines); !done)
+        return tl::unexpected(done.error());
+      break;
+    case Kind::kUnhold:
+      unhold(gpu, dry, outcome.lines);
+      break;
     case Kind::kPowerCap:
       outcome.lines.push_back(
           command.power_cap_w > 0

@@ -1,8 +1,8 @@
 // The inside of Controller, shared by its files: the loop (controller.cc), the start
 // (controller_boot.cc), what comes in (controller_inputs.cc), faults and the way back from them
 // (controller_repair.cc), decisions and orders (controller_round.cc), operators' commands
-// (controller_commands.cc), what can be seen (controller_view.cc) and what is forgotten
-// (controller_keep.cc).
+// (controller_commands.cc), layouts by hand (controller_layouts.cc), what can be seen
+// (controller_view.cc) and what is forgotten (controller_keep.cc).
 //
 // Everything below "the loop's own" is touched by the loop's thread alone. What happens is handled
 // in this order: rows for the journal, then the model (a submission: only once it is durable), then
@@ -93,14 +93,30 @@ struct JobBook {
 // The note of a job that is killed for its max_runtime_s; JobRow::cancelled is set as well.
 inline constexpr std::string_view kOverran = "it ran past its max_runtime_s";
 
+// Who changed the layout of a GPU last, for `rollback`.
+struct LayoutChange {
+  enum class By : std::uint8_t { kNobody, kPolicy, kOperator };
+  By by = By::kNobody;
+  std::string who;  // The policy, or the operator's name.
+  TimeUs at_us = 0;
+  // Later changes have higher numbers; all changes of one decision or command have the same.
+  std::int64_t number = 0;
+};
+struct LayoutHold {
+  std::string who;
+  TimeUs at_us = 0;
+  SlotSet slots = 0;  // What was asked for: a start goes there, where the change had not begun.
+};
+
 struct GpuBook {
   GpuRow row;
   KnownSlices slices;
   std::set<std::string> ours;  // UUIDs of slices we made or adopted.
   std::optional<IntentRow> intent;
-  std::string undo_reason;           // Why the intent's change is being undone; empty: it is not.
-  std::optional<SlotSet> wanted;     // What the change that failed was for: a retry goes there.
-  bool changed_by_operator = false;  // The last change of its target was.
+  std::string undo_reason;        // Why the intent's change is being undone; empty: it is not.
+  std::optional<SlotSet> wanted;  // What the change that failed was for: a retry goes there.
+  LayoutChange last_change;
+  std::optional<LayoutHold> hold;
   bool read_ordered = false;
   bool read_again = false;  // Something has happened since that was ordered.
   bool look_again = false;  // A look came while a step was under way.
@@ -248,9 +264,28 @@ struct Controller::Impl {
   std::optional<std::string> find_gpu_named_twice(const Command& command) const;
   void stop_all_on(GpuIndex gpu);
   void retry_now(GpuIndex gpu);
-  Answer<void> set_layout(GpuIndex gpu, SlotSet wanted, bool dry_run,
-                          std::vector<std::string>& lines);
   Answer<void> apply_plan(bool dry_run, std::vector<std::string>& lines);
+
+  // --- controller_layouts.cc
+  struct LayoutOrder {  // An operator's.
+    GpuIndex gpu = 0;
+    SlotSet wanted = 0;
+    bool hold = false;
+  };
+  Answer<SlotSet> check_layout(const LayoutOrder& order) const;
+  void say_layout(const LayoutOrder& order, SlotSet target, std::vector<std::string>& lines) const;
+  void say_waits(GpuIndex gpu, SlotSet target, std::vector<std::string>& lines) const;
+  Answer<void> set_layouts(const std::vector<LayoutOrder>& orders, const std::string& who,
+                           bool dry_run, std::vector<std::string>& lines);
+  Answer<void> apply_layouts(const Command& command, const std::string& who,
+                             std::vector<std::string>& lines);
+  Answer<void> roll_back(const Command& command, const std::string& who,
+                         std::vector<std::string>& lines);
+  void unhold(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines);
+  std::vector<GpuIndex> latest_changed() const;
+  void note_change(GpuIndex gpu, SlotSet from, LayoutChange change);
+  void read_layout_notes(GpuIndex gpu);
+  std::string changed_by(GpuIndex gpu) const;
 
   // --- controller_view.cc
   std::shared_ptr<const FleetView> recent_picture();
@@ -259,6 +294,9 @@ struct Controller::Impl {
   void forget_picture();
   GpuView look_at(GpuIndex gpu) const;
   void summarise(FleetSummary& view) const;
+  double energy_j(TimeUs now) const;
+  std::optional<ModelledView> modelled(TimeUs now) const;
+  void compare_days(TimeUs now);
   std::vector<Expectation> expect(std::size_t most);
   std::string_view gpu_state(GpuIndex gpu) const;
 
@@ -290,7 +328,8 @@ struct Controller::Impl {
   std::shared_ptr<Inbox> inbox = std::make_shared<Inbox>();
   std::unique_ptr<Lanes> lanes;
   std::unique_ptr<Counterfactual>
-      counterfactual;  // None where the fleet cannot have the other policy.
+      counterfactual;                 // None where the fleet cannot have the other policy.
+  std::optional<DayComparison> days;  // Of the two; the loop's own.
   std::thread loop_thread;
   std::thread event_thread;
   std::atomic<bool> stopping = false;
@@ -331,12 +370,11 @@ struct Controller::Impl {
   std::vector<Row> rows;                            // To be written.
   std::vector<std::string> forgotten_slices;        // The same.
   std::vector<std::pair<GpuIndex, std::function<CallDone()>>> calls;  // To be made once they are.
-  std::set<GpuIndex> taken_up;         // With an intent of an earlier controller that is open.
-  std::vector<GpuIndex> last_changed;  // By the last decision that changed layouts.
-  std::set<GpuIndex> fenced;           // GPUs to be tried again.
-  std::set<GpuIndex> unjudged;         // Of those: slices with jobs are gone, and the events that
-                                       // tell how the runs ended are not received.
-  std::set<JobNumber> watched;         // Jobs that run and may have to be stopped by the clock.
+  std::set<GpuIndex> taken_up;  // With an intent of an earlier controller that is open.
+  std::set<GpuIndex> fenced;    // GPUs to be tried again.
+  std::set<GpuIndex> unjudged;  // Of those: slices with jobs are gone, and the events that
+                                // tell how the runs ended are not received.
+  std::set<JobNumber> watched;  // Jobs that run and may have to be stopped by the clock.
   // Runs by the time at which they should be over by far: a look tells whether they are there.
   // Those that are over by then are passed over.
   struct Overdue {

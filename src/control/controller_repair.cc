@@ -125,7 +125,8 @@ void Controller::Impl::on_retry(const CallDone& done) {
   const bool whole = slots_of(*done.outcome.reading) == target;
   close_intent(done.gpu, whole ? "done at another try" : "done so far: jobs on it must end first");
   // What an operator wants is finished when they have. A policy decides again.
-  if (!whole && gpu.changed_by_operator && (model->foreign(done.gpu) & ~target) == 0) {
+  const bool by_operator = gpu.last_change.by == LayoutChange::By::kOperator;
+  if (!whole && by_operator && (model->foreign(done.gpu) & ~target) == 0) {
     Event event;
     event.kind = Event::Kind::kLayout;
     event.at_us = clock_us();
@@ -165,8 +166,8 @@ void Controller::Impl::try_again(GpuIndex index) {
   const GpuState& state = model->state().gpu(index);
   const bool cutting = state.operation_end_us != kNever;
   // Where an operator has closed it, or stopped decisions, a policy's change is not begun anew.
-  const bool may_cut =
-      !gpu.row.cordoned && !gpu.row.draining && (gpu.changed_by_operator || !model->frozen());
+  const bool by_operator = gpu.last_change.by == LayoutChange::By::kOperator;
+  const bool may_cut = !gpu.row.cordoned && !gpu.row.draining && (by_operator || !model->frozen());
   if (gpu.wanted && may_cut && !gpu.intent && !cutting && *gpu.wanted != state.present) {
     open_intent(index, state.present, *gpu.wanted, clock_us());
     order_move(index, CallDone::Kind::kRetry);

@@ -50,14 +50,9 @@ void Controller::Impl::round(TimeUs now) {
     rows.emplace_back(DecisionRow{number, decided.at_us, decision_text(decided, *model),
                                   reasons_text(decided, *model, gpu_names())});
     remember_reasons(decided);
-    if (!decided.targets.empty()) last_changed.clear();
-    for (const auto& target : decided.targets) {
-      last_changed.push_back(target.gpu);
-      ++gpus[target.gpu].changes;
-      gpus[target.gpu].changed_by_operator = false;
-      gpus[target.gpu].row.last_good = target.from;
-      rows.emplace_back(gpus[target.gpu].row);
-    }
+    for (const auto& target : decided.targets)
+      note_change(target.gpu, target.from,
+                  {LayoutChange::By::kPolicy, options.setup.policy, decided.at_us, number});
   }
   // Before the orders: another change of the same GPU may be among them.
   for (const auto& closed : decided.closed) {

@@ -47,6 +47,11 @@ GpuView Controller::Impl::look_at(GpuIndex index) const {
   view.state = gpu_state(index);
   view.trouble = book.row.fence.empty() ? book.undo_reason : book.row.fence;
   view.retry_us = book.row.retry_us;
+  view.held = book.hold.has_value();
+  if (book.hold) {
+    view.held_by = book.hold->who;
+    view.held_us = book.hold->at_us;
+  }
   view.power_w = state.power().watts_at(index, model->now());
   view.changes = book.changes;
   for (SlotSet rest = gpu.present; rest; rest &= rest - 1) {
@@ -99,8 +104,7 @@ void Controller::Impl::summarise(FleetSummary& view) const {
   if (view.trouble.empty()) view.trouble = deaf;
   view.power_w = model->power_w();
   view.power_cap_w = model->limits().power_cap_w;
-  view.energy_j =
-      earlier_energy_j + model->state().power().energy_j(std::max(view.now_us, model->now()));
+  view.energy_j = energy_j(view.now_us);
   view.queued = view.running = view.late_queued = 0;
   for (const auto& [number, book] : jobs) {
     const bool queued = book.row.phase == JobPhase::kQueued;
@@ -108,19 +112,44 @@ void Controller::Impl::summarise(FleetSummary& view) const {
     view.running += !queued;
     view.late_queued += queued && book.row.deadline_us < view.now_us;
   }
-  if (!counterfactual) return;
-  const auto other = counterfactual->totals(view.now_us);
-  if (!other) return;
+  view.modelled = modelled(view.now_us);
+}
+
+double Controller::Impl::energy_j(TimeUs now) const {
+  return earlier_energy_j + model->state().power().energy_j(std::max(now, model->now()));
+}
+
+// The modelled policy's sums beside this fleet's own.
+std::optional<ModelledView> Controller::Impl::modelled(TimeUs now) const {
+  if (!counterfactual) return std::nullopt;
+  const auto other = counterfactual->totals(now);
+  if (!other) return std::nullopt;
   const std::lock_guard lock(seen_mutex);
-  view.modelled = {counterfactual->policy(),
-                   other->energy_j,
-                   view.energy_j,
-                   other->done,
-                   counted.done,
-                   other->late,
-                   counted.late,
-                   other->tardiness_s,
-                   counted.tardiness_s};
+  return ModelledView{counterfactual->policy(),
+                      other->energy_j,
+                      energy_j(now),
+                      other->done,
+                      counted.done,
+                      other->late,
+                      counted.late,
+                      other->tardiness_s,
+                      counted.tardiness_s,
+                      days ? days->last_day() : std::nullopt};
+}
+
+// Every quarter of an hour; tells those who watch where the alarm comes up or goes away.
+void Controller::Impl::compare_days(TimeUs now) {
+  if (!days || !days->wants(now)) return;
+  const auto sums = modelled(now);
+  if (!sums) return days->clear();
+  const bool was_better = days->last_day() && days->last_day()->other_is_better;
+  days->take(now, {sums->own_energy_j, sums->own_done, sums->own_tardiness_s},
+             {sums->energy_j, sums->done, sums->tardiness_s});
+  const bool is_better = days->last_day() && days->last_day()->other_is_better;
+  if (is_better == was_better) return;
+  forget_picture();
+  notice("fleet", is_better ? R"({"alarm":"modelled policy better"})"
+                            : R"({"alarm":"modelled policy no longer better"})");
 }
 
 std::shared_ptr<const FleetView> Controller::Impl::draw_picture() {
@@ -307,8 +336,19 @@ Answer<std::vector<std::string>> Controller::explain_gpu(const std::string& id) 
       lines.push_back(
           fmt::format("it is tried again in {}",
                       in_words(std::max<TimeUs>(0, view.retry_us - impl_->clock_us()))));
-    if (const auto reason = impl_->change_reasons.find(*gpu); reason != impl_->change_reasons.end())
-      lines.push_back("its last change: " + reason->second);
+    if (view.held)
+      lines.push_back(fmt::format(
+          "{} has held its layout for {}: the policy places jobs on its slices and does not change "
+          "its layout until `smartmig unhold {}`",
+          view.held_by, in_words(std::max<TimeUs>(0, impl_->clock_us() - view.held_us)),
+          view.index));
+    if (const std::string by = impl_->changed_by(*gpu); !by.empty()) {
+      const auto reason = impl_->change_reasons.find(*gpu);
+      const bool known = reason != impl_->change_reasons.end() &&
+                         impl_->gpus[*gpu].last_change.by == LayoutChange::By::kPolicy;
+      lines.push_back(
+          fmt::format("its last change was made by {}{}", by, known ? ": " + reason->second : ""));
+    }
     return lines;
   });
 }

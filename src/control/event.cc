@@ -13,10 +13,10 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::array<std::string_view, 17> kEventNames = {
-    "begin",  "submit",    "ended",       "gone",   "saved", "lost",
-    "saving", "step-done", "step-failed", "read",   "close", "open",
-    "layout", "freeze",    "unfreeze",    "limits", "round"};
+constexpr std::array<std::string_view, 19> kEventNames = {
+    "begin",     "submit",      "ended", "gone",   "saved", "lost",   "saving",
+    "step-done", "step-failed", "read",  "close",  "open",  "layout", "freeze",
+    "unfreeze",  "limits",      "hold",  "unhold", "round"};
 
 json to_json(const Job& job) {
   json body = {{"submit_us", job.submit_us},
@@ -83,11 +83,12 @@ Setup setup_of(const json& body) {
 
 json to_json(const Snapshot::GpuStand& gpu) {
   json body = {gpu.present, gpu.foreign, gpu.target, gpu.closed, gpu.fresh};
-  if (gpu.changes_us.empty() && !gpu.step && gpu.ordered) return body;
+  if (gpu.changes_us.empty() && !gpu.step && gpu.ordered && !gpu.held) return body;
   body.push_back(gpu.changes_us);
   body.push_back(gpu.ordered);
   if (const auto& step = gpu.step)
     body.push_back({step->slot, step->create, step->end_us, step->base, step->made});
+  if (gpu.held) body.push_back(true);
   return body;
 }
 
@@ -98,10 +99,11 @@ Snapshot::GpuStand gpu_of(const json& body) {
   // Journals of earlier programs do not say whether it was ordered.
   std::size_t at = 6;
   if (body.size() > at && body[at].is_boolean()) gpu.ordered = body[at++];
-  if (body.size() > at) {
-    const json& step = body[at];
+  if (body.size() > at && body[at].is_array()) {
+    const json& step = body[at++];
     gpu.step = {step.at(0), step.at(1), step.at(2), step.at(3), step.at(4)};
   }
+  if (body.size() > at) gpu.held = body[at];
   return gpu;
 }
 
@@ -152,7 +154,7 @@ bool is_about_a_job(EventKind kind) {
 bool is_about_a_gpu(EventKind kind) {
   return kind == EventKind::kStepDone || kind == EventKind::kStepFailed ||
          kind == EventKind::kRead || kind == EventKind::kClose || kind == EventKind::kOpen ||
-         kind == EventKind::kLayout;
+         kind == EventKind::kLayout || kind == EventKind::kHold || kind == EventKind::kUnhold;
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ struct Snapshot {
     std::vector<TimeUs> changes_us = {};  // Those that count towards the limit.
     std::optional<Step> step = std::nullopt;
     bool ordered = true;  // Its target is gone to while frozen, too.
+    bool held = false;    // The policy does not change its layout.
   };
   static constexpr TimeUs kUnknownEnd = -1;  // Of a save.
   struct Run {
@@ -103,7 +104,9 @@ struct Event {
     kFreeze,  // Nothing is decided.
     kUnfreeze,
     kLimits,  // `limits`
-    kRound,   // A decision is due.
+    kHold,    // The layout of `gpu` is an operator's: the policy leaves it as it is.
+    kUnhold,
+    kRound,  // A decision is due.
   };
   Kind kind = Kind::kRound;
   TimeUs at_us = 0;

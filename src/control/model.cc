@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "policy/place_on.h"
 #include "policy/registry.h"
 
 namespace smartmig {
@@ -104,6 +105,7 @@ Model::Model(const Model& other)
       indices_(other.indices_),
       state_(other.state_),
       gpus_(other.gpus_),
+      held_(other.held_),
       dirty_(other.dirty_),
       round_(other.round_),
       foreign_jobs_(other.foreign_jobs_),
@@ -166,6 +168,7 @@ void Model::begin(const Snapshot& snapshot, TimeUs now) {
       gpus_[gpu].fresh = step->made;
     }
     if (stand.closed) state_.close(gpu);
+    hold(gpu, stand.held);
   }
   for (const auto& wait : snapshot.waits)
     state_.wait_for({*index_of(wait.number), slice_of(wait.gpu, wait.slot), wait.slot});
@@ -217,6 +220,7 @@ Snapshot Model::snapshot() const {
     Snapshot::GpuStand stand{there.present, notes.foreign, there.target, !there.up, false};
     stand.changes_us = notes.changes_us;
     stand.ordered = notes.ordered;
+    stand.held = notes.held;
     if (there.operation_end_us != kNever) {
       const int slot = there.operation_slot;
       const bool create = state_.slice(slice_of(gpu, slot)).phase == SlicePhase::kCreating;
@@ -367,9 +371,24 @@ bool Model::apply_to_gpu(const Event& event) {
       state_.set_target(event.gpu, event.slots);
       gpus_[event.gpu].ordered = true;
       return true;
+    case Event::Kind::kHold:
+    case Event::Kind::kUnhold:
+      hold(event.gpu, event.kind == Event::Kind::kHold);
+      ask_partitioner_ = true;
+      return true;
     default:
       return false;
   }
+}
+
+void Model::hold(GpuIndex gpu, bool held) {
+  if (gpus_[gpu].held == held) return;
+  gpus_[gpu].held = held;
+  const auto place = std::lower_bound(held_.begin(), held_.end(), gpu);
+  if (held)
+    held_.insert(place, gpu);
+  else
+    held_.erase(place);
 }
 
 bool Model::is_for_jobs(GpuIndex gpu, SlotSet layout) const {
@@ -475,14 +494,70 @@ void Model::decide() {
     ask_partitioner();
     settle();
   }
+  if (!policy_.placer && !held_.empty()) place_on_held();
+}
+
+// A policy is asked about layouts as if GPUs with a held layout were closed, so every policy leaves
+// them alone. A placer sees their slices like all others; a joint policy has none, so the jobs that
+// it leaves waiting are placed there by the rule of place_on().
+void Model::place_on_held() {
+  if (state_.ready_count() == 0) return;
+  std::vector<SliceId> slices;
+  for (const GpuIndex gpu : held_) {
+    const GpuState& there = state_.gpu(gpu);
+    if (!there.up) continue;
+    const GpuNotes& notes = gpus_[gpu];
+    const SlotSet unfinished = notes.change_open ? notes.fresh : 0;
+    for (SlotSet rest = there.present & there.target & ~unfinished & ~there.awaited; rest;
+         rest &= rest - 1) {
+      const SliceId id = slice_of(gpu, std::countr_zero(rest));
+      const SliceState& slice = state_.slice(id);
+      if (slice.phase == SlicePhase::kReady && state_.free().is_free(id, slice.kind))
+        slices.push_back(id);
+    }
+  }
+  View seen = view();
+  decision_.clear();
+  place_on(seen, slices, decision_.starts);
+  carry_out(decision_);
+}
+
+// Closing a GPU makes the jobs that wait for its slices ready again; they are remembered.
+void Model::close_held() {
+  closed_held_.clear();
+  promised_.clear();
+  for (const GpuIndex gpu : held_) {
+    if (!state_.gpu(gpu).up) continue;
+    closed_held_.push_back(gpu);
+    if (state_.gpu(gpu).awaited == 0) continue;
+    for (const State::Awaiting& wait : state_.awaiting())
+      if (wait.gpu == gpu) promised_.push_back(wait);
+  }
+  for (const GpuIndex gpu : closed_held_) state_.close(gpu);
+}
+
+// A job that waited for a held slice waits for it again, unless the policy has started it
+// elsewhere.
+void Model::renew_promises() {
+  for (const State::Awaiting& wait : promised_) {
+    const GpuState& gpu = state_.gpu(wait.gpu);
+    if (state_.job_state(wait.job).status != JobStatus::kReady || !gpu.up ||
+        !(gpu.target >> wait.slot & 1) || state_.is_awaited(wait.gpu, wait.slot))
+      continue;
+    state_.wait_for({wait.job, slice_of(wait.gpu, wait.slot), wait.slot});
+    touch(wait.gpu);
+  }
 }
 
 void Model::ask_partitioner() {
   start_was_early_ = false;
   budget_due_us_ = kNever;
+  close_held();
   View seen = view();
   decide_layouts(policy_, seen, decision_);
+  for (const GpuIndex gpu : closed_held_) state_.open(gpu);
   carry_out(decision_);
+  renew_promises();
   next_timer_us_ = policy_.partitioner->next_timer(state_.now());
 }
 
@@ -565,7 +640,7 @@ void Model::filter(Decision& decision) {
 
 bool Model::may_change(const Repartition& change) {
   GpuNotes& notes = gpus_[change.gpu];
-  if ((notes.foreign & ~change.target) != 0) return false;
+  if (notes.held || (notes.foreign & ~change.target) != 0) return false;
   // While no job waits or runs, nobody gains by it.
   if (state_.jobs_in_system() == foreign_jobs_) {
     ++round_.withheld_no_gain;

@@ -92,6 +92,7 @@ class Model {
   const Limits& limits() const { return setup_.limits; }
   std::optional<JobIndex> index_of(JobNumber number) const;
   JobNumber number_of(JobIndex job) const { return numbers_[job]; }  // 0: somebody else's process.
+  bool is_held(GpuIndex gpu) const { return gpus_[gpu].held; }
   SlotSet foreign(GpuIndex gpu) const { return gpus_[gpu].foreign; }
   // Whether the layout is legal and made of slices that jobs are placed on.
   bool is_for_jobs(GpuIndex gpu, SlotSet layout) const;
@@ -109,6 +110,7 @@ class Model {
     SlotSet fresh = 0;  // Made by it.
     bool change_open = false;
     bool ordered = false;  // By an operator, or under way at the start: done although frozen.
+    bool held = false;     // By an operator: the policy does not change the layout.
     enum class Verdict : std::uint8_t { kNotAsked, kMayChange, kWithheld };
     Verdict verdict = Verdict::kNotAsked;  // On the change in the decision at hand ...
     SlotSet asked = 0;                     // ... to this.
@@ -126,6 +128,10 @@ class Model {
   View view() { return View(state_, scratch_); }
   void decide();
   void ask_partitioner();
+  void hold(GpuIndex gpu, bool held);
+  void place_on_held();
+  void close_held();
+  void renew_promises();
   void carry_out(Decision& decision);
   void filter(Decision& decision);
   bool may_change(const Repartition& change);
@@ -148,6 +154,9 @@ class Model {
   std::unordered_map<JobNumber, JobIndex> indices_;
   State state_;
   std::vector<GpuNotes> gpus_;
+  std::vector<GpuIndex> held_;             // GPUs with a held layout, in order.
+  std::vector<GpuIndex> closed_held_;      // Of those, the ones closed while the policy is asked,
+  std::vector<State::Awaiting> promised_;  // ... and the jobs that waited for their slices.
   std::vector<GpuIndex> dirty_;
   std::vector<GpuIndex> judged_;  // GPUs with a verdict.
   Decision decision_;

@@ -67,6 +67,47 @@ std::string decision_text(const Round& round, const Model& model) {
       .dump();
 }
 
+namespace {
+
+// The kinds of the same board that are the next smaller and the next larger of those it runs on;
+// -1: there is none.
+struct Neighbours {
+  int smaller = -1, larger = -1;
+};
+Neighbours neighbours_of(const Fleet& fleet, KindSet kinds, KindIndex kind) {
+  Neighbours found;
+  const SliceKind& its = fleet.kinds()[kind];
+  const auto compute = [&](int other) {
+    return fleet.kinds()[static_cast<std::size_t>(other)].compute;
+  };
+  for (KindSet rest = kinds; rest; rest &= rest - 1) {
+    const int other = std::countr_zero(rest);
+    const SliceKind& there = fleet.kinds()[static_cast<std::size_t>(other)];
+    if (there.board != its.board || !there.base) continue;
+    if (there.compute < its.compute &&
+        (found.smaller < 0 || there.compute > compute(found.smaller)))
+      found.smaller = other;
+    if (there.compute > its.compute && (found.larger < 0 || there.compute < compute(found.larger)))
+      found.larger = other;
+  }
+  return found;
+}
+
+// Why the next larger slice was not taken, from what the policy could see.
+std::string why_not_larger(const Model& model, const Round::Placed& placed, int larger) {
+  const State& state = model.state();
+  const TimeUs deadline_us = state.job_state(placed.job).deadline_us;
+  const Seen job(state, placed.job);
+  const KindIndex kind = model.fleet().kind_of_slot(placed.gpu, placed.slot);
+  if (!(state.free().kinds() >> larger & 1))
+    return "none was free for it, and the policy did not make one";
+  if (state.now() + job.remaining_us(kind) <= deadline_us)
+    return "the job is on time without it, and the larger slice is left for others";
+  return "the policy expects more from the larger slice for other jobs";
+}
+
+}  // namespace
+
 std::string why_started(const Model& model, const Round::Placed& placed) {
   const State& state = model.state();
   const Fleet& fleet = model.fleet();
@@ -77,25 +118,17 @@ std::string why_started(const Model& model, const Round::Placed& placed) {
   std::string text = fmt::format("takes {} there, {}", in_words(job.remaining_us(kind)),
                                  punctuality(state.now() + job.remaining_us(kind), deadline_us));
   if (waits) text += ", once the slice is there";
-  // What a size more or less would have meant.
-  const KindSet kinds = fleet.kinds_for(state.job(placed.job));
-  int smaller = -1, larger = -1;
-  for (KindSet rest = kinds; rest; rest &= rest - 1) {
-    const int other = std::countr_zero(rest);
-    const SliceKind& there = fleet.kinds()[static_cast<std::size_t>(other)];
-    if (there.board != fleet.kinds()[kind].board || !there.base) continue;
-    if (there.compute < fleet.kinds()[kind].compute) smaller = other;
-    if (there.compute > fleet.kinds()[kind].compute && larger < 0) larger = other;
-  }
+  const Neighbours others = neighbours_of(fleet, fleet.kinds_for(state.job(placed.job)), kind);
   const auto alternative = [&](int other) {
     return fmt::format("{}g would take {}, {}",
                        fleet.kinds()[static_cast<std::size_t>(other)].compute,
                        in_words(job.remaining_us(other)),
                        punctuality(state.now() + job.remaining_us(other), deadline_us));
   };
-  if (smaller >= 0) text += "; " + alternative(smaller);
-  if (larger >= 0) text += "; " + alternative(larger);
-  return text;
+  if (others.smaller >= 0) text += "; " + alternative(others.smaller);
+  if (others.larger < 0) return text + "; no larger slice runs it";
+  return fmt::format("{}; {}: {}", text, alternative(others.larger),
+                     why_not_larger(model, placed, others.larger));
 }
 
 std::string why_changed(const Model& model, const Round& round, const Round::Target& target) {
@@ -163,6 +196,57 @@ std::string reasons_text(const Round& round, const Model& model,
   return text;
 }
 
+namespace {
+
+// The smallest and the largest slices that the job runs on: "2g.10gb to 7g.40gb".
+std::string sizes_it_runs_on(const Fleet& fleet, KindSet kinds) {
+  const SliceKind* least = nullptr;
+  const SliceKind* most = nullptr;
+  for (KindSet rest = kinds; rest; rest &= rest - 1) {
+    const SliceKind& kind = fleet.kinds()[static_cast<std::size_t>(std::countr_zero(rest))];
+    if (!least || kind.compute < least->compute) least = &kind;
+    if (!most || kind.compute > most->compute) most = &kind;
+  }
+  const auto name = [&](const SliceKind& kind) {
+    return fleet.boards()[kind.board]->profiles[kind.profile].name;
+  };
+  return least == most ? name(*least) : fmt::format("{} to {}", name(*least), name(*most));
+}
+
+// The next slice to become free of those it runs on: "3g.20gb of GPU 4, in about 3 min".
+std::string next_to_be_free(const Model& model, KindSet kinds) {
+  const State& state = model.state();
+  const SliceState* first = nullptr;
+  SliceId first_id = 0;
+  for (const SliceId id : state.running()) {
+    const SliceState& slice = state.slice(id);
+    if (slice.doomed || !(kinds >> slice.kind & 1) || model.number_of(slice.job) == 0) continue;
+    if (!first || slice.end_us < first->end_us) first = &slice, first_id = id;
+  }
+  if (!first) return {};
+  const GpuIndex gpu = model.fleet().gpu_of(first_id);
+  return fmt::format("{} of GPU {}, in about {}", profile_of(model.fleet(), gpu, first->slot).name,
+                     gpu, in_words(std::max<TimeUs>(0, first->end_us - state.now())));
+}
+
+// GPUs on which the policy may not do what would help.
+void say_restrictions(const Model& model, std::vector<std::string>& lines) {
+  std::size_t closed = 0, held = 0;
+  for (GpuIndex gpu = 0; gpu < model.fleet().gpu_count(); ++gpu) {
+    closed += !model.state().gpu(gpu).up;
+    held += model.is_held(gpu);
+  }
+  if (closed > 0) lines.push_back(fmt::format("{} GPUs take no jobs (see `status`)", closed));
+  if (held > 0)
+    lines.push_back(
+        fmt::format("the layouts of {} GPUs are held: no other slices are made there", held));
+  if (model.limits().power_cap_w > 0)
+    lines.push_back(fmt::format("the power cap is {:g} W, and the fleet draws {:.0f} W",
+                                model.limits().power_cap_w, model.power_w()));
+}
+
+}  // namespace
+
 std::vector<std::string> why_it_waits(const Model& model, JobIndex job) {
   const State& state = model.state();
   const JobState& its = state.job_state(job);
@@ -181,10 +265,17 @@ std::vector<std::string> why_it_waits(const Model& model, JobIndex job) {
     ++ahead;
   lines.push_back(fmt::format("{} of the {} ready jobs that run on the same slices are before it",
                               ahead, queue.size()));
-  lines.push_back(
-      state.free().kinds() & kinds
-          ? "a slice it runs on is free: the policy keeps it for others or waits for a better one"
-          : "no slice it runs on is free");
+  lines.push_back(fmt::format("it runs on slices of {}", sizes_it_runs_on(model.fleet(), kinds)));
+  if (state.free().kinds() & kinds) {
+    lines.emplace_back(
+        "a slice it runs on is free: the policy keeps it for others or waits for a "
+        "better one");
+  } else {
+    const std::string next = next_to_be_free(model, kinds);
+    lines.push_back("no slice it runs on is free" +
+                    (next.empty() ? std::string() : "; the first to be free is " + next));
+  }
+  say_restrictions(model, lines);
   const TimeUs slack = its.deadline_us - state.now();
   lines.push_back(slack >= 0 ? "its deadline is in " + in_words(slack)
                              : "its deadline has passed " + in_words(-slack) + " ago");

@@ -44,11 +44,15 @@ TEST_F(StateFolder, MayNotBeWrittenByOthers) {
 // Root can give a folder away; another user has "/" for one that is not its own.
 TEST_F(StateFolder, MayNotBelongToAnother) {
   const std::string other = geteuid() == 0 ? path_ : "/";
-  if (geteuid() == 0) ASSERT_EQ(chown(path_.c_str(), 12345, 12345), 0);
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(path_.c_str(), 12345, 12345), 0);
+  }
   const auto checked = check_state_folder(other);
   ASSERT_FALSE(checked);
   EXPECT_NE(checked.error().message.find("belongs to the user with the id"), std::string::npos);
-  if (geteuid() == 0) ASSERT_EQ(chown(path_.c_str(), 0, 0), 0);
+  if (geteuid() == 0) {
+    ASSERT_EQ(chown(path_.c_str(), 0, 0), 0);
+  }
 }
 
 TEST_F(StateFolder, IsReadOnlyWhereItsOwnerCannotWrite) {

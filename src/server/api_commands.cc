@@ -46,5 +46,8 @@ RouteAnswer do_uncordon(Site& site, const Call& call) {
   return do_command(site, call, Kind::kUncordon);
 }
 RouteAnswer do_adopt(Site& site, const Call& call) { return do_command(site, call, Kind::kAdopt); }
+RouteAnswer do_unhold(Site& site, const Call& call) {
+  return do_command(site, call, Kind::kUnhold);
+}
 
 }  // namespace smartmig

@@ -35,7 +35,7 @@ void write_gpu_page(JsonWriter& json, const FleetView& fleet, const GpuFilter& f
 }  // namespace
 
 RouteAnswer show_fleet(Site& site, const Call& call) {
-  Query query(call.request.query, {"gpus", "from", "limit", "state", "layout", "find"});
+  Query query(call.request.query, {"gpus", "from", "limit", "state", "layout", "find", "held"});
   const bool with_gpus = query.flag("gpus", true);
   const GpuFilter filter = GpuFilter::read(query);
   if (query.refusal()) return *query.refusal();

@@ -28,7 +28,7 @@ bool is_name(const json& value) {
 }
 
 std::vector<std::string> fields_of(Kind kind) {
-  if (kind == Kind::kApply) return {"layouts"};
+  if (kind == Kind::kApply) return {"layouts", "hold"};
   if (kind == Kind::kRollback) return {"gpu"};
   if (kind == Kind::kPowerCap) return {"watts"};
   return {};
@@ -45,6 +45,14 @@ Answer<void> read_layouts(const json& layouts, Command& command) {
   }
   if (command.layouts.empty())
     return refuse("layouts", "is empty; leave it out for what the policy would do now");
+  return {};
+}
+
+Answer<void> read_hold(const json& hold, Command& command) {
+  if (!hold.is_boolean()) return refuse("hold", "expected true or false");
+  command.hold = hold.get<bool>();
+  if (command.hold && command.layouts.empty())
+    return refuse("hold", "needs layouts: a hold keeps the layouts of the GPUs it names");
   return {};
 }
 
@@ -87,6 +95,8 @@ Answer<Command> parse_command(Kind kind, std::string_view gpu, std::string_view 
   command.gpu = gpu;
   if (const auto at = body.find("layouts"); at != body.end())
     if (auto done = read_layouts(*at, command); !done) return tl::unexpected(done.error());
+  if (const auto at = body.find("hold"); at != body.end())
+    if (auto done = read_hold(*at, command); !done) return tl::unexpected(done.error());
   if (const auto at = body.find("gpu"); at != body.end()) {
     if (!is_name(*at)) return refuse("gpu", "expected the UUID or index of a GPU");
     command.gpu = at->get<std::string>();

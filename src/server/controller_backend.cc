@@ -40,7 +40,10 @@ Answer<Controller::Submitted> ControllerBackend::submit(std::string_view body,
                                                         const std::string& owner, bool dry_run) {
   const auto request = parse_job_request(body);
   if (!request) return tl::unexpected(request.error());
-  if (dry_run) return Controller::Submitted{0, true};
+  if (dry_run) {
+    if (auto fits = controller_.check(*request); !fits) return tl::unexpected(fits.error());
+    return Controller::Submitted{0, true};
+  }
   return controller_.submit(*request, owner);
 }
 

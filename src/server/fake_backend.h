@@ -20,7 +20,8 @@ class FakeBackend : public Backend {
     fleet_.driver = "simulated";
     fleet_.now_us = 12'500'000;
     fleet_.running = 1;
-    fleet_.modelled = {"none/edf", 2500, 1750.5, 3, 2, 1, 0, 12.5, 0};
+    fleet_.modelled = {"none/edf", 2500, 1750.5, 3, 2,
+                       1,          0,    12.5,   0, DayVerdict{2.5, 1.5, 60, 61, true}};
     counters_.decide_ms_buckets.assign(13, 1);
     fleet_.gpus[1].state = "fenced";
     fleet_.gpus[1].trouble = "create: in use";
@@ -105,6 +106,7 @@ class FakeBackend : public Backend {
       return tl::unexpected(Refusal{404, "no such GPU", "gpu"});
     std::string line = fmt::format("{} {} gpu={} watts={}{}", who, static_cast<int>(command.kind),
                                    command.gpu, command.power_cap_w, command.dry_run ? " dry" : "");
+    if (command.hold) line += " hold";
     for (const auto& [gpu, layout] : command.layouts) line += fmt::format(" {}={}", gpu, layout);
     asked_.push_back(line);
     return Outcome{{line}};

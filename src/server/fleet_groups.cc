@@ -13,6 +13,7 @@ void add_to_group(const GpuView& gpu, GpuGroup& group) {
   group.draining += gpu.state == "draining";
   group.fenced += gpu.state == "fenced";
   group.lost += gpu.state == "lost";
+  group.held += gpu.held;
   group.changing += gpu.layout != gpu.target;
   group.memory_slices += gpu.memory_slices;
   group.power_w += gpu.power_w;
@@ -58,6 +59,7 @@ void write_group(JsonWriter& json, const GpuGroup& group) {
   json.field("draining", group.draining);
   json.field("fenced", group.fenced);
   json.field("lost", group.lost);
+  json.field("held", group.held);
   json.field("changing", group.changing);
   json.field("foreign", group.foreign);
   json.field("slices", group.slices);

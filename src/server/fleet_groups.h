@@ -16,6 +16,7 @@ struct GpuGroup {
   std::size_t first = 0;  // Index of its first GPU.
   std::int64_t gpus = 0;
   std::int64_t up = 0, cordoned = 0, draining = 0, fenced = 0, lost = 0;
+  std::int64_t held = 0;           // With a layout that an operator holds.
   std::int64_t changing = 0;       // With another layout on its way.
   std::int64_t foreign = 0;        // With slices that are not ours.
   std::int64_t slices = 0;         // That are there.

@@ -20,6 +20,17 @@ void write_slice(JsonWriter& json, const SliceView& slice) {
   json.end_object();
 }
 
+void write_last_day(JsonWriter& json, const std::optional<DayVerdict>& day) {
+  if (!day) return json.null("last_day");
+  json.begin_object("last_day");
+  json.field("et", day->other_et);
+  json.field("own_et", day->own_et);
+  json.field("done", day->other_done);
+  json.field("own_done", day->own_done);
+  json.field("modelled_is_better", day->other_is_better);
+  json.end_object();
+}
+
 void write_modelled(JsonWriter& json, const std::optional<ModelledView>& modelled) {
   if (!modelled) return json.null("modelled");
   json.begin_object("modelled");
@@ -32,6 +43,7 @@ void write_modelled(JsonWriter& json, const std::optional<ModelledView>& modelle
   json.field("own_late", modelled->own_late);
   json.field("tardiness_s", modelled->tardiness_s);
   json.field("own_tardiness_s", modelled->own_tardiness_s);
+  write_last_day(json, modelled->last_day);
   json.end_object();
 }
 
@@ -66,6 +78,9 @@ void write_gpu_fields(JsonWriter& json, const GpuView& gpu) {
   json.field("state", gpu.state);
   json.field("trouble", gpu.trouble);
   json.time("retry_s", gpu.retry_us);
+  json.field("held", gpu.held);
+  json.text_or_null("held_by", gpu.held_by);
+  json.time("held_since_s", gpu.held_us);
   json.field("power_w", gpu.power_w);
   json.field("changes", static_cast<std::int64_t>(gpu.changes));
   json.begin_array("slices");

@@ -24,6 +24,7 @@ GpuFilter GpuFilter::read(Query& query) {
   filter.state = query.text("state");
   filter.layout = query.text("layout");
   filter.find = lower_case(query.text("find"));
+  filter.held = query.flag("held", false);
   if (query.has("state") &&
       std::find(kGpuStates.begin(), kGpuStates.end(), filter.state) == kGpuStates.end())
     query.refuse("state", fmt::format("found {}, expected {}", in_quotes(filter.state),
@@ -34,6 +35,7 @@ GpuFilter GpuFilter::read(Query& query) {
 bool GpuFilter::takes(const GpuView& gpu) const {
   if (!state.empty() && gpu.state != state) return false;
   if (!layout.empty() && gpu.layout != layout) return false;
+  if (held && !gpu.held) return false;
   if (find.empty() || find == std::to_string(gpu.index)) return true;
   if (find.size() < kShortestFind) return false;
   return uuid_has(gpu.uuid, find) ||

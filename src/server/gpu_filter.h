@@ -17,10 +17,11 @@ struct GpuFilter {
   // The index, or kShortestFind or more characters of the UUID of the GPU or one of its slices, in
   // lower case; empty: any.
   std::string find;
+  bool held = false;  // Only those with a layout that an operator holds.
 
   static constexpr std::size_t kShortestFind = 4;
 
-  // Parameters from, limit, state, layout and find of a query that knows them.
+  // Parameters from, limit, state, layout, find and held of a query that knows them.
   static GpuFilter read(Query& query);
 
   bool takes(const GpuView& gpu) const;

@@ -15,7 +15,9 @@ constexpr std::size_t kFewGpus = 16;
 
 void add_running(const GpuView& gpu, JobOutlooks& out) {
   for (const SliceView& slice : gpu.slices)
-    if (slice.job != 0) out[slice.job] = {slice.since_us, slice.expected_end_us};
+    if (slice.job != 0)
+      out[slice.job] = {slice.since_us, slice.expected_end_us, static_cast<int>(gpu.index),
+                        slice.profile};
 }
 
 bool holds_a_slice(const JobRow& row) {
@@ -61,7 +63,7 @@ JobOutlooks outlooks(const Backend& backend, std::span<const JobRow> rows) {
   }
   if (queued)
     for (const auto& expected : backend.expectations(kMostExpected))
-      out[expected.job] = {expected.start_us, expected.end_us};
+      out[expected.job] = {expected.start_us, expected.end_us, -1, {}};
   std::sort(gpus.begin(), gpus.end());
   gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
   if (gpus.size() > kFewGpus) {
@@ -94,7 +96,12 @@ void write_job_fields(JsonWriter& out, const JobRow& row, const JobOutlooks& out
   out.time("expected_end_s", outlook.end_us);
   write_lateness(out, row, outlook);
   out.text_or_null("gpu", row.gpu);
+  if (outlook.gpu_index >= 0)
+    out.field("gpu_index", outlook.gpu_index);
+  else
+    out.null("gpu_index");
   out.text_or_null("slice", row.slice);
+  out.text_or_null("slice_profile", outlook.slice_profile);
   out.field("left", row.left);
   out.field("attempts", row.attempt);
   out.seconds("lost_s", row.lost_us);

@@ -12,6 +12,8 @@ namespace smartmig {
 struct JobOutlook {
   TimeUs start_us = -1;  // -1: not known.
   TimeUs end_us = -1;
+  int gpu_index = -1;         // Of a job that has a slice; -1: not known.
+  std::string slice_profile;  // "3g.20gb"
 };
 using JobOutlooks = std::unordered_map<JobNumber, JobOutlook>;
 

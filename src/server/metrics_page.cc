@@ -107,6 +107,13 @@ void write_fleet(MetricsText& text, const FleetView& fleet, bool ready) {
   text.gauge("running_jobs", fleet.running, "Jobs that run.");
   text.gauge("power_watts", fleet.power_w, "Modelled draw of the fleet.");
   text.gauge("power_cap_watts", fleet.power_cap_w, "The cap on it; 0: none.");
+  const auto day = fleet.modelled ? fleet.modelled->last_day : std::nullopt;
+  text.gauge("modelled_policy_better", day && day->other_is_better ? 1 : 0,
+             "1: over the last day the modelled policy had the lower ET.");
+  if (day) {
+    text.gauge("last_day_et", day->own_et, "ET of the last day.");
+    text.gauge("modelled_last_day_et", day->other_et, "ET of the last day, modelled policy.");
+  }
   text.counter("energy_joules_total", fleet.energy_j, "Modelled, since the controller started.");
   std::map<std::string_view, int> by_state;
   for (const std::string_view state : kGpuStates) by_state[state] = 0;

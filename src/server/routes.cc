@@ -32,6 +32,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/api/v1/gpus/{id}/drain", Role::kOperate, do_drain},
     {"POST", "/api/v1/gpus/{id}/uncordon", Role::kOperate, do_uncordon},
     {"POST", "/api/v1/gpus/{id}/adopt", Role::kOperate, do_adopt},
+    {"POST", "/api/v1/gpus/{id}/unhold", Role::kOperate, do_unhold},
     {"GET", "/session", Role::kRead, show_session},
     // Who has no session has a token at least; a wrong one is refused there.
     {"POST", "/session", Role::kRead, open_session},

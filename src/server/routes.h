@@ -88,6 +88,7 @@ RouteAnswer do_cordon(Site& site, const Call& call);
 RouteAnswer do_drain(Site& site, const Call& call);
 RouteAnswer do_uncordon(Site& site, const Call& call);
 RouteAnswer do_adopt(Site& site, const Call& call);
+RouteAnswer do_unhold(Site& site, const Call& call);
 
 RouteAnswer show_session(Site& site, const Call& call);
 RouteAnswer open_session(Site& site, const Call& call);

@@ -144,16 +144,21 @@ TEST(Server, CommandsReachTheControllerAsTheyWereMeant) {
   site.call("POST", "/api/v1/power-cap", R"({"watts":1500})", token);
   site.call("POST", "/api/v1/apply", R"({"layouts":{"0":"4-3","1":"7"}})", token);
   site.call("POST", "/api/v1/apply", "", token);
+  site.call("POST", "/api/v1/apply", R"({"layouts":{"0":"4-3"},"hold":true})", token);
+  site.call("POST", "/api/v1/gpus/1/unhold", "{}", token);
   using Kind = Command::Kind;
   const auto line = [](Kind kind, std::string_view rest) {
     return fmt::format("carol {} {}", static_cast<int>(kind), rest);
   };
-  EXPECT_EQ(site.backend.asked(),
-            (std::vector<std::string>{
-                line(Kind::kDrain, "gpu=1 watts=0"), line(Kind::kPowerCap, "gpu= watts=1500"),
-                line(Kind::kApply, "gpu= watts=0 0=4-3 1=7"), line(Kind::kApply, "gpu= watts=0")}));
+  EXPECT_EQ(
+      site.backend.asked(),
+      (std::vector<std::string>{
+          line(Kind::kDrain, "gpu=1 watts=0"), line(Kind::kPowerCap, "gpu= watts=1500"),
+          line(Kind::kApply, "gpu= watts=0 0=4-3 1=7"), line(Kind::kApply, "gpu= watts=0"),
+          line(Kind::kApply, "gpu= watts=0 hold 0=4-3"), line(Kind::kUnhold, "gpu=1 watts=0")}));
   for (const char* bad : {R"({"layouts":{}})", R"({"layouts":[]})", R"({"layouts":{"0":4}})",
-                          R"({"layouts":{"":"7"}})", R"({"gpu":"0"})"})
+                          R"({"layouts":{"":"7"}})", R"({"gpu":"0"})", R"({"hold":true})",
+                          R"({"layouts":{"0":"7"},"hold":1})"})
     EXPECT_EQ(site.call("POST", "/api/v1/apply", bad, token).status, 400) << bad;
   for (const char* bad : {"{}", R"({"watts":-1})", R"({"watts":"1"})", R"({"watts":1e300})"})
     EXPECT_EQ(site.call("POST", "/api/v1/power-cap", bad, token).json().at("field"), "watts");
