@@ -65,9 +65,23 @@ def work_through(operator):
     says('submit --profile bert-training --work 3000 --deadline 9000 --key a -- train.py --epochs 3', job)
     says('submit --profile bert-training --work 3001 --deadline 9000 --key a', r'.*another request.*', 1)
     says('submit --profile bert-trainin --work 3000 --deadline 9000', r".*profile.*bert-training.*", 2)
+    says('submit --profile bert-training --work 50m --deadline 2h30m --memory 8G --dry-run', 'it would be accepted')
+    says('submit --profile bert-training --work 0-00:50:00 --deadline 9000 --key b --dry-run', 'it would be accepted')
+    says('submit --profile bert-training --work 50x --deadline 2h', r"smartmig: --work: found '50x', expected a length of time [^\n]+", 2)
+    says('submit --profile bert-training --work 50m --deadline 2h --memory 8Q', r"smartmig: --memory: found '8Q', expected a size [^\n]+", 2)
+    for rehearsal in ('', ' --dry-run'):
+        says('submit --profile bert-training --work 1h --deadline 2h --memory 100G' + rehearsal,
+             r'smartmig: memory_mib: the job fits no slice of this fleet: it needs 102400 MiB, and the largest slice has '
+             r'\d+ MiB \(7g\.40gb of A100-40GB\)', 2)
     comes_to('status ' + job, r'.*\nstate +running.*')
     says('status ' + job, r'.*command +\["train.py","--epochs","3"\].*')
-    says('explain ' + job, r'it is running on MIG-\S+ of GPU-\S+\n.+')
+    says('explain ' + job, r'it is running on MIG-\S+ of GPU-\S+\ntakes [^\n]+ there, [^\n]+(larger slice runs it|would take [^\n]+: [^\n]+)')
+    says('jobs', rf'JOBID  PROFILE +NAME +USER +ST +TIME +TO_DEADLINE +SLICE\(REASON\)\n +{job}  bert-training +local +R +\S+ +\S+ +GPU \d \dg\.\d+gb')
+    says('jobs --state PD', r'JOBID [^\n]+')
+    says('jobs --state R,queued --owner local --profile bert-training', rf'.*\n +{job} .*')
+    says('jobs --owner nobody', r'JOBID [^\n]+')
+    says('jobs --state runing', r"smartmig: --state: found 'runing'; did you mean 'running'\?", 2)
+    says('jobs --json', r'\{\n  "jobs": \[.*"slice_profile": "\dg\.\d+gb".*')
     says('plan', r'.+')
     says('plan --policy greedy', r'.+')
     says('plan --policy gredy', r".*greedy.*", 2)
@@ -75,9 +89,13 @@ def work_through(operator):
     changes(operator, 'freeze', r'.*froz.*|.*frozen.*|.*nothing.*')
     comes_to('status', r'.*, frozen\n.*')
     waiting = says('submit --profile resnet50-inference --work 30 --deadline 900', r'\d+')
-    says('explain ' + waiting, r'.*frozen.*')
+    says('explain ' + waiting, r'.*frozen.*it runs on slices of 1g\.5gb to 7g\.40gb.*')
+    says('jobs --state PD', rf'.*\n +{waiting}  resnet50-inference .* PD +0:00 .* \(frozen\)')
     changes(operator, 'unfreeze', r'.*')
     comes_to('status ' + waiting, r'.*\nstate +(running|done).*')
+    operator.ask('drain 1')
+    says('drain 1 --wait --timeout 1m', r'GPU-\S+ takes nothing new[^\n]*\n.*GPU-\S+ has no jobs left.*')
+    changes(operator, 'uncordon 1', r'.*')
     for verb, state in (('cordon', 'cordoned'), ('uncordon', 'up'), ('drain', 'draining'), ('uncordon', 'up')):
         changes(operator, verb + ' 1', r'.*')
         comes_to('status', rf'.*\n +1  {state} .*')
@@ -91,8 +109,17 @@ def work_through(operator):
     changes(operator, 'apply 1=2-2-2-1', r'.*2-2-2-1.*')
     comes_to('status', r'.*\n +1  up +2-2-2-1 .*')
     says('apply 1=9', r'.*', 2)
-    changes(operator, 'rollback 1', r'.*')
-    says('explain gpu:1', r'GPU-\S+ is up, cut into .*')
+    changes(operator, 'rollback 1', r'GPU-\S+: undoes the change from \S+ to 2-2-2-1 by local by hand [^\n]+ ago\n.*')
+    says('explain gpu:1', r'GPU-\S+ is up, cut into .*its last change was made by local by hand .*')
+    says('apply --hold', r'smartmig: apply: --hold needs layouts: .*', 2)
+    changes(operator, 'apply --hold 1=2-2-2-1', r'GPU-\S+ goes from \S+ to 2-2-2-1\n.*the layout is held: .*`smartmig unhold 1`')
+    comes_to('status', r'.*\nGPUs      2 up; the layouts of 1 are held\n.*\n +1  up +2-2-2-1 +0 of 4 slices busy, held by local')
+    says('status --held', r'.*\n +1  up +2-2-2-1 [^\n]+')
+    says('status --state fenced', r'.*\nno GPU is like that')
+    says('explain gpu:1', r'.*local has held its layout for .*')
+    changes(operator, 'unhold 1', r'GPU-\S+ was held by local; .*')
+    says('unhold 1', r'GPU-\S+ is not held')
+    says('status --held', r'.*\nno GPU is like that')
     changes(operator, 'recover', r'.*')
     changes(operator, 'unfreeze', r'.*')
     changes(operator, 'cancel ' + job, f'job {job} is being cancelled: its run is told to end')
@@ -153,6 +180,41 @@ def serve_what_is_there(program):
     finally:
         operator.server.end()
         server.clean_up()
+    return operator.wrong
+
+
+def fleet_runs(server):
+    with socket.socket(socket.AF_UNIX) as channel:
+        return channel.connect_ex(server.state + '/fleet/fleet.sock') == 0
+
+
+def keep_its_fleet(program):
+    """The fleet outlives the controller, which says so; another fleet or speed is refused, the same is not."""
+    said = ['--fleet', '1xA100-40GB', '--speed', '200']
+    server = Server(program, *said, '--policy', 'none/edf', stop_fleet=False)
+    operator = Operator(program, server)
+    server.end()
+    last = server.process.stdout.read()
+    if not re.fullmatch(r'smartmig stopped; running jobs continue\. The simulated fleet still runs \(process \d+\); '
+                        rf'`smartmig fleet --state {server.state}/fleet --stop` stops it\n', last):
+        operator.wrong.append(f'serve ended with: {last}')
+    for running in (True, False):
+        for other, line in ((['--speed', '100'], r"smartmig: --speed: found 100, expected 200, which \S+ has; [^\n]+\n"),
+                            (['--fleet', '2xA100-40GB'], r"smartmig: --fleet: found '2xA100-40GB', expected 1xA100-40GB, [^\n]+\n")):
+            ran = operator.run('serve', '--state', server.state, '--listen', '127.0.0.1:0', *other)
+            if ran.returncode != 2 or not re.fullmatch(line, ran.stderr) or ran.stdout:
+                operator.wrong.append(f'serve {other}, running {running}: exit {ran.returncode}: {ran.stdout}{ran.stderr}')
+        if fleet_runs(server) != running:
+            operator.wrong.append(f'after a refusal the fleet runs: {not running}')
+        ran = operator.run('fleet', '--state', server.state + '/fleet', '--stop')
+        if ran.returncode != 0 or ran.stdout or ran.stderr:
+            operator.wrong.append(f'fleet --stop: exit {ran.returncode}: {ran.stdout}{ran.stderr}')
+    for again in (said, []):
+        operator.server = Server(program, *again, '--policy', 'none/edf', state=server.state)
+        if operator.server.summary()['speed'] != 200:
+            operator.wrong.append(f'serve {again}: the speed is another')
+        operator.server.end()
+    server.clean_up()
     return operator.wrong
 
 
@@ -276,7 +338,7 @@ def main():
         server.end()
         server.clean_up()
     wrong = operator.wrong
-    for part in (serve_and_stop, serve_what_is_there, refuse_to_serve, find_what_is_wrong, miss_a_journal, take_in_tokens):
+    for part in (serve_and_stop, serve_what_is_there, keep_its_fleet, refuse_to_serve, find_what_is_wrong, miss_a_journal, take_in_tokens):
         wrong += part(program)
     print('\n'.join(wrong) or 'every verb does what it says')
     return 1 if wrong else 0

@@ -61,12 +61,15 @@ void add_api_options(CLI::App& app, ApiOptions& options) {
   options.server = from_environment("SMARTMIG_SERVER", "http://127.0.0.1:8080");
   options.token_file = from_environment("SMARTMIG_TOKEN_FILE", "");
   app.add_option(
-      "--server", options.server,
-      "Address of the controller (default: $SMARTMIG_SERVER, else http://127.0.0.1:8080)");
+         "--server", options.server,
+         "Address of the controller (default: $SMARTMIG_SERVER, else http://127.0.0.1:8080)")
+      ->group("Connection");
   app.add_option("--token-file", options.token_file,
-                 "A file of mode 0600 with the token (default: $SMARTMIG_TOKEN_FILE, else none)");
+                 "A file of mode 0600 with the token (default: $SMARTMIG_TOKEN_FILE, else none)")
+      ->group("Connection");
   app.add_option("--ca", options.ca_file,
-                 "A file with the certificate to trust (default: the system's)");
+                 "A file with the certificate to trust (default: the system's)")
+      ->group("Connection");
 }
 
 std::string percent_encoded(std::string_view text) {

@@ -13,6 +13,7 @@
 #include "bound/linearised.h"
 #include "cli/cli.h"
 #include "cli/help.h"
+#include "cli/quantity_options.h"
 #include "cli/run_options.h"
 #include "fleet/speeds.h"
 #include "report/bound_summary.h"
@@ -158,13 +159,11 @@ void add_bound(CLI::App& app, Action& action) {
       "--stretches", options->stretches,
       "Divide time into at most about this many stretches; 0: the number of jobs, from 64 to "
       "4096 (default: 0)");
-  command->add_option(
-      "--program-limit", options->program_limit_s,
-      "Seconds for the published tardiness program, which is tried for up to 60 jobs; 0: "
-      "leave it out (default: 20)");
-  command->add_option(
-      "--program-step", options->program_step_s,
-      "Its time step in seconds, which is also its error; 0: 60 steps (default: 0)");
+  add_duration(*command, "--program-limit", options->program_limit_s,
+               "Time for the published tardiness program, which is tried for up to 60 jobs; 0: "
+               "leave it out (default: 20s)");
+  add_duration(*command, "--program-step", options->program_step_s,
+               "Its time step, which is also its error; 0: 60 steps (default: 0)");
   add_run_options(*command, options->run);
   for (const char* unused : {"--preemption", "--cost-scale", "--estimate-error", "--tariff"})
     command->get_option(unused)->description(

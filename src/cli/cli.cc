@@ -43,6 +43,7 @@ int parse_and_run(int argc, char** argv) {
   const Invocation invocation{{argv + 1, argv + argc}, SMARTMIG_VERSION};
   Action action;
   add_gpus(app, action);
+  add_profiles(app, action);
   add_workload(app, action);
   add_simulate(app, action, invocation);
   add_compare(app, action, invocation);

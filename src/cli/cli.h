@@ -16,6 +16,7 @@ int run_cli(int argc, char** argv);
 using Action = std::function<int()>;
 
 void add_gpus(CLI::App& app, Action& action);
+void add_profiles(CLI::App& app, Action& action);
 void add_workload(CLI::App& app, Action& action);
 // Those that write reports say in them how they were called; `invocation` must live as long as the
 // action.
@@ -29,7 +30,10 @@ void add_reproduce(CLI::App& app, Action& action, const Invocation& invocation);
 // The live controller: itself, its simulated fleet, and the verbs that ask it.
 void add_serve(CLI::App& app, Action& action, const Invocation& invocation);
 void add_fleet(CLI::App& app, Action& action);
-void add_live(CLI::App& app, Action& action);
+void add_live(CLI::App& app, Action& action);  // With the three below.
+void add_status(CLI::App& app, Action& action);
+void add_jobs(CLI::App& app, Action& action);
+void add_drain(CLI::App& app, Action& action);
 void add_replay(CLI::App& app, Action& action);
 void add_backup(CLI::App& app, Action& action);
 void add_doctor(CLI::App& app, Action& action);

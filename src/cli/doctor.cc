@@ -10,6 +10,7 @@
 #include "base/printable.h"
 #include "cli/api_client.h"
 #include "cli/cli.h"
+#include "cli/live_words.h"
 #include "control/journal.h"
 #include "control/state_folder.h"
 #include "drivers/simulated/simulated_driver.h"
@@ -96,6 +97,8 @@ void look_at_server(const ApiOptions& api, std::vector<Finding>& findings) {
   } else if (fleet->value("frozen", false)) {
     findings.push_back({"decisions", false, "frozen: `smartmig unfreeze` when the work is done"});
   }
+  if (const std::string alarm = modelled_alarm(*fleet); !alarm.empty())
+    findings.push_back({"policy", false, alarm});
   for (const auto& gpu : fleet->value("gpus", nlohmann::json::array())) {
     const std::string trouble = gpu.value("trouble", "");
     if (!trouble.empty()) findings.push_back({"GPU " + gpu.value("uuid", ""), false, trouble});

@@ -1,98 +1,25 @@
-// The verbs that ask a running controller: status, submit, cancel, plan, apply, rollback, explain,
-// export, cordon, drain, uncordon, adopt, freeze, unfreeze, recover, power-cap.
-#include <CLI/CLI.hpp>
-#include <memory>
-
+// The verbs that ask a running controller: submit, cancel, plan, apply, unhold, rollback, explain,
+// export, cordon, drain, uncordon, adopt, freeze, unfreeze, recover, power-cap. `status` and `jobs`
+// have files of their own.
 #include "base/printable.h"
-#include "cli/api_client.h"
-#include "cli/cli.h"
-#include "report/table.h"
+#include "cli/live_verb.h"
+#include "cli/quantity_options.h"
 
 namespace smartmig {
 namespace {
 
 using nlohmann::json;
 
-const std::string kApi = "/api/v1";
-
-struct LiveOptions {
-  ApiOptions api;
-  std::string what;  // A job, a GPU, or what else the verb takes.
-  std::string policy;
+struct SubmitOptions : LiveOptions {
   std::string profile, key, name;
   double work_s = 0, deadline_s = 0;
-  double watts = 0;
   std::optional<double> checkpoint_s, restore_s, max_runtime_s;
-  std::optional<int> memory_mib;
+  std::optional<std::int64_t> memory_mib;
   std::optional<bool> preemptible;
   std::vector<std::string> command;
-  std::vector<std::string> layouts;  // GPU=LAYOUT
-  bool dry_run = false;
-  bool json = false;
 };
 
-// A field as text, fit for a terminal: what a server says may come from another user.
-std::string text_of(const json& value, const char* field) {
-  const auto found = value.find(field);
-  if (found == value.end() || found->is_null()) return "";
-  return printable(found->is_string() ? found->get<std::string>() : found->dump());
-}
-
-int print_lines(const json& answer) {
-  for (const json& line : answer.value("lines", json::array()))
-    fmt::print("{}\n", printable(line.get<std::string>()));
-  return 0;
-}
-
-// Whatever changes something can be asked what it would do.
-std::string rehearsed(const LiveOptions& options, const std::string& path) {
-  return options.dry_run ? path + "?dry_run=true" : path;
-}
-
-// Asks, prints the answer as JSON where that is wanted, and else by `show`.
-template <class Show>
-int ask(const LiveOptions& options, const std::string& method, const std::string& path,
-        const std::string& body, const Show& show) {
-  const auto answer = ApiClient(options.api).ask_json(method, path, body);
-  if (!answer) return failed(answer.error());
-  if (options.json) {
-    fmt::print("{}\n", printable_lines(answer->dump(2)));
-    return 0;
-  }
-  return show(*answer);
-}
-
-int run_status(const LiveOptions& options) {
-  if (!options.what.empty())
-    return ask(options, "GET", kApi + "/jobs/" + percent_encoded(options.what), "",
-               [](const json& job) {
-                 for (const auto& [field, value] : job.items()) {
-                   if (!value.is_null())
-                     fmt::print("{:<18} {}\n", printable(field), text_of(job, field.c_str()));
-                 }
-                 return 0;
-               });
-  return ask(options, "GET", kApi + "/fleet", "", [](const json& fleet) {
-    fmt::print("{} with {}: {} jobs wait, {} run, {:.0f} W{}{}\n", text_of(fleet, "fleet"),
-               text_of(fleet, "policy"), text_of(fleet, "queued"), text_of(fleet, "running"),
-               fleet.value("power_w", 0.0), fleet.value("frozen", false) ? ", frozen" : "",
-               fleet.value("recovered", true) ? "" : ", not recovered");
-    if (const std::string trouble = text_of(fleet, "trouble"); !trouble.empty())
-      fmt::print("{}\n", trouble);
-    for (const json& gpu : fleet.value("gpus", json::array())) {
-      std::size_t busy = 0;
-      for (const json& slice : gpu.value("slices", json::array()))
-        busy += !text_of(slice, "job").empty();
-      fmt::print("{:>5}  {:<10} {:<16} {} of {} slices busy{}{}\n", text_of(gpu, "index"),
-                 text_of(gpu, "state"), text_of(gpu, "layout"), busy,
-                 gpu.value("slices", json::array()).size(),
-                 text_of(gpu, "trouble").empty() ? "" : ": ", text_of(gpu, "trouble"));
-    }
-    return 0;
-  });
-}
-
-int run_submit(const LiveOptions& options) {
+int run_submit(const SubmitOptions& options) {
   json body = {
       {"profile", options.profile}, {"work_s", options.work_s}, {"deadline_s", options.deadline_s}};
   if (!options.key.empty()) body["key"] = options.key;
@@ -103,22 +30,31 @@ int run_submit(const LiveOptions& options) {
   if (options.restore_s) body["restore_s"] = *options.restore_s;
   if (options.max_runtime_s) body["max_runtime_s"] = *options.max_runtime_s;
   if (!options.command.empty()) body["command"] = options.command;
-  return ask(options, "POST", rehearsed(options, kApi + "/jobs"), body.dump(),
+  return ask(options, "POST", rehearsed(options, kLiveApi + "/jobs"), body.dump(),
              [&](const json& answer) {
                fmt::print("{}\n", options.dry_run ? "it would be accepted" : text_of(answer, "id"));
                return 0;
              });
 }
 
-int run_cancel(const LiveOptions& options) {
-  const std::string path = rehearsed(options, kApi + "/jobs/" + percent_encoded(options.what));
+// A verb about one thing: a job, or a GPU.
+struct NamedOptions : LiveOptions {
+  std::string what;
+};
+
+int run_cancel(const NamedOptions& options) {
+  const std::string path = rehearsed(options, kLiveApi + "/jobs/" + percent_encoded(options.what));
   return ask(options, "DELETE", path, "", print_lines);
 }
 
-int run_plan(const LiveOptions& options) {
+struct PlanOptions : LiveOptions {
+  std::string policy;
+};
+
+int run_plan(const PlanOptions& options) {
   const std::string query =
       options.policy.empty() ? "" : "?policy=" + percent_encoded(options.policy);
-  return ask(options, "GET", kApi + "/plan" + query, "", [](const json& plan) {
+  return ask(options, "GET", kLiveApi + "/plan" + query, "", [](const json& plan) {
     bool any = false;
     for (const json& stop : plan.value("stops", json::array()))
       any = true, fmt::print("stop job {}: {}\n", text_of(stop, "job"), text_of(stop, "reason"));
@@ -135,24 +71,29 @@ int run_plan(const LiveOptions& options) {
   });
 }
 
-int run_explain(const LiveOptions& options) {
+int run_explain(const NamedOptions& options) {
   // A job is a number; GPUs have UUIDs, or are written gpu:3.
-  std::string path = kApi + "/explain/job/" + percent_encoded(options.what);
+  std::string path = kLiveApi + "/explain/job/" + percent_encoded(options.what);
   if (options.what.starts_with("gpu:"))
-    path = kApi + "/explain/gpu/" + percent_encoded(options.what.substr(4));
+    path = kLiveApi + "/explain/gpu/" + percent_encoded(options.what.substr(4));
   if (options.what.starts_with("GPU-"))
-    path = kApi + "/explain/gpu/" + percent_encoded(options.what);
+    path = kLiveApi + "/explain/gpu/" + percent_encoded(options.what);
   return ask(options, "GET", path, "", print_lines);
 }
 
 int run_export(const LiveOptions& options) {
-  const auto answer = ApiClient(options.api).ask("GET", kApi + "/export");
+  const auto answer = ApiClient(options.api).ask("GET", kLiveApi + "/export");
   if (!answer) return failed(answer.error());
   fmt::print("{}", printable_lines(answer->body));
   return 0;
 }
 
-int run_apply(const LiveOptions& options) {
+struct ApplyOptions : LiveOptions {
+  std::vector<std::string> layouts;  // GPU=LAYOUT
+  bool hold = false;
+};
+
+int run_apply(const ApplyOptions& options) {
   json body = json::object();
   for (const std::string& term : options.layouts) {
     const std::size_t equals = term.rfind('=');
@@ -164,128 +105,161 @@ int run_apply(const LiveOptions& options) {
       return bad_input(fmt::format("apply: names GPU {} twice, expected each GPU once", gpu));
     body["layouts"][gpu] = term.substr(equals + 1);
   }
-  return ask(options, "POST", rehearsed(options, kApi + "/apply"), body.dump(), print_lines);
+  if (options.hold && options.layouts.empty())
+    return bad_input("apply: --hold needs layouts: GPU=LAYOUT, such as 0=4-2-1");
+  if (options.hold) body["hold"] = true;
+  return run_command(options, "/apply", body);
 }
 
-int run_command(const LiveOptions& options, const std::string& path, const json& body) {
-  return ask(options, "POST", rehearsed(options, kApi + path), body.dump(), print_lines);
-}
-
-class Verbs {
- public:
-  Verbs(CLI::App& app, Action& action) : app_(app), action_(action) {}
-
-  struct Verb {
-    CLI::App* command;
-    std::shared_ptr<LiveOptions> options;
-  };
-  Verb add(const std::string& name, const std::string& what,
-           const std::function<int(const LiveOptions&)>& run, bool changes) {
-    Verb verb{app_.add_subcommand(name, what), std::make_shared<LiveOptions>()};
-    add_api_options(*verb.command, verb.options->api);
-    if (name != "export")
-      verb.command->add_flag("--json", verb.options->json, "Print the answer as JSON");
-    if (changes)
-      verb.command->add_flag("--dry-run", verb.options->dry_run,
-                             "Say what it would do, and do nothing");
-    verb.command->callback([options = verb.options, run, &action = action_] {
-      action = [options, run] { return run(*options); };
-    });
-    return verb;
-  }
-  void add_for_gpu(const std::string& name, const std::string& what) {
-    const Verb verb = add(
-        name, what,
-        [name](const LiveOptions& options) {
-          return run_command(options, "/gpus/" + percent_encoded(options.what) + "/" + name,
-                             json::object());
-        },
-        true);
-    verb.command->add_option("GPU", verb.options->what, "Its UUID or number")->required();
-  }
-  void add_plain(const std::string& name, const std::string& what) {
-    add(
-        name, what,
-        [name](const LiveOptions& options) {
-          return run_command(options, "/" + name, json::object());
-        },
-        true);
-  }
-
- private:
-  CLI::App& app_;
-  Action& action_;
+struct PowerCapOptions : LiveOptions {
+  double watts = 0;
 };
+
+void add_submit(CLI::App& app, Action& action) {
+  const auto [command, job] = add_verb<SubmitOptions>(
+      app, action,
+      {"submit",
+       "Submit a job to the live controller",
+       {{"A training job, with its command for people",
+         "smartmig submit --profile bert-training --work 2h --deadline 6h -- train.py --epochs 3"},
+        {"A job that needs 8 GiB",
+         "smartmig submit --profile resnet50-inference --work 90s --deadline 10m --memory 8G"}},
+       "`smartmig profiles` lists the profiles. Lengths of time are written as 90s, 10m, 2h,\n"
+       "1-02:00:00 or seconds, sizes as 8G, 512M or MiB.",
+       true},
+      run_submit);
+  command->add_option("--profile", job->profile, "Speed profile of the job, such as bert-training")
+      ->required();
+  add_duration(*command, "--work", job->work_s, "Estimated run time on a whole GPU, such as 2h")
+      ->required();
+  add_duration(*command, "--deadline", job->deadline_s,
+               "Time from now by which the job should end, such as 6h")
+      ->required();
+  command->add_option("--key", job->key,
+                      "A key of your own: the same key and job again give the same id");
+  command->add_option("--name", job->name, "A name for people");
+  add_size(*command, "--memory", job->memory_mib,
+           "GPU memory that the job needs, such as 8G (default: any slice)");
+  command->add_option(
+      "--preemptible", job->preemptible,
+      "Whether the job can be stopped and resumed: true or false (default: true for "
+      "training, false for inference)");
+  add_duration(*command, "--checkpoint", job->checkpoint_s,
+               "Time that the job takes to save (default: by --costs of the controller)");
+  add_duration(*command, "--restore", job->restore_s,
+               "Time that the job takes to load (default: by --costs of the controller)");
+  add_duration(*command, "--max-runtime", job->max_runtime_s,
+               "Time after which a run is killed (default: never)");
+  command->add_option("COMMAND", job->command, "Stored and shown, not run; after --");
+}
+
+void add_layout_verbs(CLI::App& app, Action& action) {
+  const auto [apply, layouts] = add_verb<ApplyOptions>(
+      app, action,
+      {"apply",
+       "Set layouts by hand. Without arguments, execute the current plan once, even while frozen",
+       {{"Set two layouts", "smartmig apply 0=4-2-1 1=7"},
+        {"Set a layout and keep it", "smartmig apply --hold 0=1-1-1-1-1-1-1"},
+        {"What the plan would do", "smartmig apply --dry-run"}},
+       "Without --hold the policy may change these layouts again at its next decision.",
+       true},
+      run_apply);
+  apply->add_option("LAYOUT", layouts->layouts,
+                    "GPU=LAYOUT, such as 0=4-2-1 (default: the current plan)");
+  apply->add_flag("--hold", layouts->hold,
+                  "Keep these layouts until `unhold`; jobs are still placed on them");
+  const auto [rollback, gpu] = add_verb<NamedOptions>(
+      app, action,
+      {"rollback",
+       "Undo the latest change of a layout, whoever made it",
+       {{"What would be undone, and whose it was", "smartmig rollback --dry-run"},
+        {"Undo the latest change of one GPU", "smartmig rollback 3"}},
+       "A rollback is a change too: a second one undoes the first.",
+       true},
+      [](const NamedOptions& options) {
+        json body = json::object();
+        if (!options.what.empty()) body["gpu"] = options.what;
+        return run_command(options, "/rollback", body);
+      });
+  rollback->add_option("GPU", gpu->what,
+                       "One GPU (default: all GPUs of the latest decision or command)");
+}
+
+void add_gpu_verb(CLI::App& app, Action& action, const std::string& name, const std::string& what) {
+  const auto [command, options] = add_verb<NamedOptions>(
+      app, action,
+      {name, what, {{"The GPU with number 3", fmt::format("smartmig {} 3", name)}}, "", true},
+      [name](const NamedOptions& named) {
+        return run_command(named, "/gpus/" + percent_encoded(named.what) + "/" + name,
+                           json::object());
+      });
+  command->add_option("GPU", options->what, "UUID or number of the GPU")->required();
+}
+
+void add_plain_verb(CLI::App& app, Action& action, const std::string& name,
+                    const std::string& what) {
+  add_verb<LiveOptions>(app, action, {name, what, {}, "", true},
+                        [name](const LiveOptions& options) {
+                          return run_command(options, "/" + name, json::object());
+                        });
+}
 
 }  // namespace
 
 void add_live(CLI::App& app, Action& action) {
-  Verbs verbs(app, action);
-  const auto status = verbs.add("status", "The live fleet, or one job", run_status, false);
-  status.command->add_option("JOB", status.options->what, "A job's id; none: the fleet");
-
-  const auto submit = verbs.add("submit", "Submit a job to the live controller", run_submit, true);
-  LiveOptions& job = *submit.options;
-  submit.command->add_option("--profile", job.profile, "Its speed profile, such as bert-training")
+  add_status(app, action);
+  add_jobs(app, action);
+  add_submit(app, action);
+  const auto [cancel, cancelled] =
+      add_verb<NamedOptions>(app, action, {"cancel", "Cancel a job", {}, "", true}, run_cancel);
+  cancel->add_option("JOB", cancelled->what, "The id of the job")->required();
+  const auto [plan, planned] =
+      add_verb<PlanOptions>(app, action,
+                            {"plan",
+                             "Show what the controller would do now, and why; changes nothing",
+                             {{"Ask another policy", "smartmig plan --policy greedy"}}},
+                            run_plan);
+  plan->add_option("--policy", planned->policy,
+                   "Ask another policy: a rehearsal (default: the controller's own)");
+  add_layout_verbs(app, action);
+  add_gpu_verb(app, action, "unhold",
+               "End the hold of a GPU's layout: the policy may change it again");
+  const auto [explain, explained] = add_verb<NamedOptions>(
+      app, action,
+      {"explain",
+       "Say why a job waits, where it runs and why, or why a GPU has its layout",
+       {{"A job", "smartmig explain 42"}, {"A GPU", "smartmig explain gpu:3"}}},
+      run_explain);
+  explain->add_option("WHAT", explained->what, "The id of a job, the UUID of a GPU, or gpu:NUMBER")
       ->required();
-  submit.command->add_option("--work", job.work_s, "Seconds on a whole GPU, as estimated")
-      ->required();
-  submit.command
-      ->add_option("--deadline", job.deadline_s, "Seconds from now by which it should end")
-      ->required();
-  submit.command->add_option("--key", job.key, "The same key and job again: the same id");
-  submit.command->add_option("--name", job.name, "For people");
-  submit.command->add_option("--memory", job.memory_mib, "MiB it needs");
-  submit.command->add_option("--preemptible", job.preemptible,
-                             "true or false (training yes, inference no)");
-  submit.command->add_option("--checkpoint", job.checkpoint_s,
-                             "Seconds it takes to save (by the costs)");
-  submit.command->add_option("--restore", job.restore_s, "Seconds it takes to load (by the costs)");
-  submit.command->add_option("--max-runtime", job.max_runtime_s,
-                             "Seconds after which a run is killed");
-  submit.command->add_option("COMMAND", job.command, "Stored and shown, not run; after --");
-
-  const auto cancel = verbs.add("cancel", "Cancel a job", run_cancel, true);
-  cancel.command->add_option("JOB", cancel.options->what, "Its id")->required();
-  const auto plan = verbs.add("plan", "What the controller would do now, and why; changes nothing",
-                              run_plan, false);
-  plan.command->add_option("--policy", plan.options->policy, "By another policy: a rehearsal");
-  const auto apply = verbs.add("apply", "Change layouts, or do what the plan says although frozen",
-                               run_apply, true);
-  apply.command->add_option("LAYOUT", apply.options->layouts,
-                            "GPU=LAYOUT, such as 0=4-2-1; none: the plan");
-  const auto rollback = verbs.add(
-      "rollback", "Return to the layouts before the last change",
-      [](const LiveOptions& options) {
-        json body = json::object();
-        if (!options.what.empty()) body["gpu"] = options.what;
-        return run_command(options, "/rollback", body);
-      },
-      true);
-  rollback.command->add_option("GPU", rollback.options->what,
-                               "One GPU; none: all of the last decision");
-  const auto explain = verbs.add(
-      "explain", "Why a job waits or runs where it does or how it ended, or why a GPU is cut so",
-      run_explain, false);
-  explain.command
-      ->add_option("WHAT", explain.options->what, "A job's id, a GPU's UUID, or gpu:NUMBER")
-      ->required();
-  verbs.add("export", "The layouts as a configuration of mig-parted", run_export, false);
-  verbs.add_for_gpu("cordon", "Place and cut nothing on a GPU; what runs goes on");
-  verbs.add_for_gpu("drain", "The same, and move away the jobs that can be stopped");
-  verbs.add_for_gpu("uncordon", "Use a GPU again; tries a fenced one anew");
-  verbs.add_for_gpu("adopt", "Take slices that somebody else made as ours");
-  verbs.add_plain("freeze", "Decide nothing until unfreeze; what runs goes on");
-  verbs.add_plain("unfreeze", "Decide again");
-  const auto cap = verbs.add(
-      "power-cap", "Start nothing that would draw more than this; stops nothing",
-      [](const LiveOptions& options) {
+  add_verb<LiveOptions>(app, action,
+                        {"export",
+                         "Print the layouts as a configuration of mig-parted",
+                         {{"For mig-parted", "smartmig export > layouts.yaml"}},
+                         "",
+                         false,
+                         false},
+                        run_export);
+  add_gpu_verb(app, action, "cordon",
+               "Stop placing jobs on a GPU and changing its layout; running jobs continue");
+  add_drain(app, action);
+  add_gpu_verb(app, action, "uncordon", "Use a GPU again, and retry a fenced one at once");
+  add_gpu_verb(app, action, "adopt", "Take over idle slices that smartmig did not make");
+  add_plain_verb(app, action, "freeze", "Stop deciding until unfreeze; running jobs continue");
+  add_plain_verb(app, action, "unfreeze", "Decide again");
+  const auto [cap, power] = add_verb<PowerCapOptions>(
+      app, action,
+      {"power-cap",
+       "Start no job that would take the fleet over a power draw; stops nothing",
+       {{"At most 2 kW", "smartmig power-cap 2000"}},
+       "",
+       true},
+      [](const PowerCapOptions& options) {
         return run_command(options, "/power-cap", {{"watts", options.watts}});
-      },
-      true);
-  cap.command->add_option("WATTS", cap.options->watts, "Of the whole fleet; 0: no cap")->required();
-  verbs.add_plain("recover",
-                  "Go on after the journal was damaged or lost, and try fenced GPUs anew");
+      });
+  cap->add_option("WATTS", power->watts, "Watts of the whole fleet; 0: no cap")->required();
+  add_plain_verb(app, action, "recover",
+                 "Decide again after the journal was damaged or lost, and retry fenced GPUs");
 }
 
 }  // namespace smartmig

@@ -138,34 +138,69 @@ Result<void> read_costs(std::string& costs) {
   return {};
 }
 
+// "4xA100-40GB+4xH100-80GB"
+std::string fleet_spec(const std::vector<std::string>& boards) {
+  std::string text;
+  for (std::size_t i = 0; i < boards.size();) {
+    std::size_t end = i;
+    while (end < boards.size() && boards[end] == boards[i]) ++end;
+    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", end - i, boards[i]);
+    i = end;
+  }
+  return text;
+}
+
 bool has_fleet(const ServeOptions& options) {
   return fs::exists(options.control.state_dir + "/fleet/fleet.state");
 }
 
-// Joins the simulated fleet of this state, and starts it where none runs.
-Result<std::unique_ptr<Driver>> join_fleet(const ServeOptions& options, bool fleet_given) {
-  const std::string folder = options.control.state_dir + "/fleet";
-  std::vector<std::string> arguments = {"fleet", "--state", folder, "--speed",
-                                        fmt::format("{}", options.speed)};
-  // A folder that has a fleet keeps it, whatever the default is.
-  if (fleet_given || !has_fleet(options))
-    arguments.insert(arguments.end(), {"--fleet", options.fleet});
-  const auto started = start_simulated_fleet(folder, arguments);
-  if (!started) return pass_on(started);
-  auto driver = std::make_unique<SimulatedDriver>(folder);
-  const auto there = driver->describe();
-  if (!there) return fail("the simulated fleet does not answer: {}", there.error().message);
+// A simulated fleet keeps its GPUs and its pace. An option, or a line of the configuration, that
+// says something else is refused; what is left unsaid is the folder's.
+Result<void> check_fleet(const ServeOptions& options, const CLI::App& command,
+                         const FleetDescription& there) {
+  const ServeOptions usual;
+  const auto said = [&](const char* option, bool differs) {
+    return differs || command.get_option(option)->count() > 0;
+  };
   const auto wanted = Fleet::parse(options.fleet);
   if (!wanted) return pass_on(wanted);
   std::vector<std::string> boards;
   for (GpuIndex gpu = 0; gpu < wanted->gpu_count(); ++gpu)
     boards.push_back(wanted->board(gpu).name);
-  if (fleet_given && boards != there->boards)
+  if (said("--fleet", options.fleet != usual.fleet) && boards != there.boards)
     return fail(
-        "--fleet: found '{}', but the simulated fleet in {} has {} GPUs and runs on; use another "
-        "--state, or end it first",
-        options.fleet, folder, there->gpus.size());
-  return driver;
+        "--fleet: found '{}', expected {}, which {} has; leave the option out, or use another "
+        "--state",
+        options.fleet, fleet_spec(there.boards), options.control.state_dir);
+  if (said("--speed", options.speed != usual.speed) && options.speed != there.clock.speed)
+    return fail(
+        "--speed: found {:g}, expected {:g}, which {} has; leave the option out, or use another "
+        "--state",
+        options.speed, there.clock.speed, options.control.state_dir);
+  return {};
+}
+
+struct JoinedFleet {
+  std::unique_ptr<Driver> driver;
+  FleetDescription there;
+  bool was_running = false;
+};
+
+// Joins the simulated fleet of this state, and starts it where none runs.
+Result<JoinedFleet> join_fleet(const ServeOptions& options) {
+  const std::string folder = options.control.state_dir + "/fleet";
+  const bool is_new = !has_fleet(options);
+  const bool was_running = fleet_process(folder) != 0;
+  std::vector<std::string> arguments = {"fleet", "--state", folder};
+  if (is_new)
+    arguments.insert(arguments.end(),
+                     {"--fleet", options.fleet, "--speed", fmt::format("{}", options.speed)});
+  const auto started = start_simulated_fleet(folder, arguments);
+  if (!started) return pass_on(started);
+  auto driver = std::make_unique<SimulatedDriver>(folder);
+  auto there = driver->describe();
+  if (!there) return fail("the simulated fleet does not answer: {}", there.error().message);
+  return JoinedFleet{std::move(driver), std::move(*there), was_running};
 }
 
 // Starts the fleet's process again where it ends while the controller runs, at the speed that it
@@ -276,9 +311,14 @@ int run_serve(ServeOptions options, const CLI::App& command) {
   ServiceManager manager = ServiceManager::from_environment();
   raise_descriptor_limit();
   options.control.driver = options.driver;
-  auto driver = join_fleet(options, command.get_option("--fleet")->count() > 0);
-  if (!driver) return failed(driver.error().message);
-  auto controller = Controller::start(options.control, std::move(*driver));
+  auto joined = join_fleet(options);
+  if (!joined) return failed(joined.error().message);
+  if (const auto same = check_fleet(options, command, joined->there); !same) {
+    joined->driver.reset();
+    if (!joined->was_running) (void)stop_simulated_fleet(options.control.state_dir + "/fleet");
+    return bad_input(same.error().message);
+  }
+  auto controller = Controller::start(options.control, std::move(joined->driver));
   if (!controller) return failed(controller.error().message);
   ControllerBackend backend(**controller, options.control.state_dir);
   // A log that cannot be written, such as on a full disk, is no reason to stop.
@@ -307,8 +347,14 @@ int run_serve(ServeOptions options, const CLI::App& command) {
     if (const auto stopped = stop_simulated_fleet(options.control.state_dir + "/fleet"); !stopped)
       return failed(stopped.error().message);
   }
-  fmt::print("smartmig has stopped deciding; {}\n",
-             options.stop_fleet ? "the simulated fleet has ended" : "jobs run on");
+  const std::string folder = options.control.state_dir + "/fleet";
+  fmt::print(
+      "smartmig stopped; {}\n",
+      options.stop_fleet
+          ? "the simulated fleet ended too"
+          : fmt::format("running jobs continue. The simulated fleet still runs (process {}); "
+                        "`smartmig fleet --state {} --stop` stops it",
+                        fleet_process(folder), folder));
   return 0;
 }
 
@@ -325,7 +371,8 @@ void add_serve(CLI::App& app, Action& action, const Invocation& invocation) {
   command->add_option("--policy", options->control.setup.policy,
                       "The policy, as in simulate (default: smartmig)");
   command->add_option("--fleet", options->fleet,
-                      "GPUs of the simulated driver (default: 8xA100-40GB)");
+                      "GPUs of the simulated driver (default: what the state folder has, else "
+                      "8xA100-40GB)");
   command->add_option("--listen", options->listen,
                       "ADDRESS:PORT; port 0: any free port (default: 127.0.0.1:8080)");
   command->add_option(
@@ -334,7 +381,9 @@ void add_serve(CLI::App& app, Action& action, const Invocation& invocation) {
   command->add_option("--config", options->config,
                       "A TOML file; options on the command line override it");
   command
-      ->add_option("--speed", options->speed, "Simulated seconds for each real second (default: 1)")
+      ->add_option(
+          "--speed", options->speed,
+          "Simulated seconds for each real second (default: what the state folder has, else 1)")
       ->check(CLI::Range(1e-3, 1e6));
   command->add_option(
       "--costs", options->control.setup.costs,
@@ -374,10 +423,18 @@ void add_fleet(CLI::App& app, Action& action) {
   command->add_option("--fleet", options->fleet,
                       "Such as 8xA100-40GB; not needed where the folder has one");
   command
-      ->add_option("--speed", options->speed, "Simulated seconds for each real second (default: 1)")
+      ->add_option("--speed", options->speed,
+                   "Simulated seconds for each real second (default: what the folder has, else 1)")
       ->check(CLI::Range(1e-3, 1e6));
-  command->callback([options, &action] {
-    action = [options] {
+  const auto stop = std::make_shared<bool>(false);
+  command->add_flag("--stop", *stop,
+                    "Stop the simulated fleet of this folder, and wait for its end");
+  command->callback([options, stop, &action] {
+    action = [options, stop] {
+      if (*stop) {
+        const auto stopped = stop_simulated_fleet(options->state);
+        return stopped ? 0 : failed(stopped.error().message);
+      }
       const auto served = run_simulated_fleet(*options);
       return served ? 0 : failed(served.error().message);
     };

@@ -16,7 +16,8 @@ namespace smartmig {
 struct FleetProcessOptions {
   std::string state;  // Folder; made where there is none.
   std::string fleet;  // "8xA100-40GB"; may be empty where the folder has one.
-  double speed = 1;   // Seconds of the fleet for each of the host.
+  // Seconds of the fleet for each of the host; none: what the folder has, else 1.
+  std::optional<double> speed;
   BehaviourShares shares;
 };
 
@@ -36,5 +37,7 @@ std::optional<pid_t> simulated_fleet_process(const std::string& state);
 // Tells the process that serves the folder to end, and returns when it has; at once where there is
 // none.
 Result<void> stop_simulated_fleet(const std::string& state);
+// The process that serves the folder; 0: none does.
+pid_t fleet_process(const std::string& state);
 
 }  // namespace smartmig

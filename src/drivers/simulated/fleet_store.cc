@@ -107,12 +107,13 @@ Result<Restored> restore_or_make(const std::vector<std::string>& records, const 
 
 }  // namespace
 
-Result<FleetStore> FleetStore::open(const std::string& path, const std::string& fleet, double speed,
-                                    std::int64_t now_ns) {
+Result<FleetStore> FleetStore::open(const std::string& path, const std::string& fleet,
+                                    std::optional<double> given_speed, std::int64_t now_ns) {
   auto log = StateLog::open(path);
   if (!log) return pass_on(log);
   auto restored = restore_or_make(log->take_records(), path, fleet);
   if (!restored) return pass_on(restored);
+  const double speed = given_speed.value_or(restored->clock.speed);
   FleetStore store(std::move(*log), std::move(restored->machine));
   if (restored->boot == boot_id() && now_ns >= restored->clock.monotonic_ns)
     store.machine_.advance_to(restored->clock.at(now_ns));

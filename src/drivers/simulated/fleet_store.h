@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -19,8 +20,9 @@ namespace smartmig {
 class FleetStore {
  public:
   // `fleet` is for a folder without a fleet; where there is one it must be the same, or empty.
-  static Result<FleetStore> open(const std::string& path, const std::string& fleet, double speed,
-                                 std::int64_t now_ns);
+  // Without a speed it keeps its own, which is 1 for a new one.
+  static Result<FleetStore> open(const std::string& path, const std::string& fleet,
+                                 std::optional<double> speed, std::int64_t now_ns);
 
   const SimulatedFleet& machine() const { return machine_; }
   const FleetClock& clock() const { return clock_; }
