@@ -90,7 +90,7 @@ export class Overview {
     const {fleet} = this, found = [];
     if (!this.connected) found.push(['down', 'The controller does not answer. What is shown is as it was last seen; jobs run on.', null]);
     if (!fleet.recovered) {
-      const line = `The journal was damaged or lost, every slice counts as foreign, and nothing is decided until an operator says recover. ${fleet.trouble}`;
+      const line = `The journal was damaged, lost or went back in time; nothing is touched until an operator says recover. ${fleet.trouble}`;
       found.push(['down', line, ['Recover', 'recover']]);
     } else if (fleet.trouble) {
       const line = fleet.events_received ? `Nothing is decided and no job is taken: ${fleet.trouble}`

@@ -92,8 +92,8 @@ void look_at_server(const ApiOptions& api, std::vector<Finding>& findings) {
     findings.push_back({"fleet", false, trouble});
   if (!fleet->value("recovered", true)) {
     findings.push_back({"decisions", false,
-                        "the journal was damaged or lost: look at the fleet, then `smartmig "
-                        "recover`"});
+                        "the journal was damaged, lost or went back in time: look at the fleet, "
+                        "then `smartmig recover`"});
   } else if (fleet->value("frozen", false)) {
     findings.push_back({"decisions", false, "frozen: `smartmig unfreeze` when the work is done"});
   }

@@ -335,7 +335,7 @@ int run_serve(ServeOptions options, const CLI::App& command) {
              options.server.tls_certificate_file.empty() ? "http" : "https", options.server.address,
              server.port(), options.control.state_dir);
   if (!seen.recovered)
-    fmt::print("The journal was damaged or lost: nothing is touched until `smartmig recover`.\n");
+    fmt::print("Not recovered: {}. Nothing is touched until `smartmig recover`.\n", seen.trouble);
   std::fflush(stdout);
   manager.ready(service_status(seen));
   wait_for_the_end(signals, server, **controller, manager);

@@ -129,8 +129,9 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
   const bool would_decide = command.kind == Kind::kUnfreeze || command.kind == Kind::kApply ||
                             command.kind == Kind::kRollback;
   if (would_decide && !recovered)
-    return tl::unexpected(
-        refuse(409, "the journal was damaged or lost: look at the fleet, then say recover"));
+    return tl::unexpected(refuse(
+        409,
+        "the journal was damaged, lost or went back in time: look at the fleet, then say recover"));
   Event event;
   event.at_us = clock_us();
   switch (command.kind) {

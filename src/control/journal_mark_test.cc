@@ -12,7 +12,7 @@ namespace smartmig {
 namespace {
 
 namespace fs = std::filesystem;
-using Kind = Journal::Standing::Kind;
+using StandingKind = Journal::Standing::Kind;
 
 std::string file_bytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -43,7 +43,7 @@ class JournalMarks : public testing::Test {
 
 TEST_F(JournalMarks, CountsTransactionsAndJobsBeforeTheyAreAnswered) {
   Journal journal = must_open(dir_);
-  EXPECT_EQ(journal.standing().kind, Kind::kTrusted);
+  EXPECT_EQ(journal.standing().kind, StandingKind::kTrusted);
   EXPECT_EQ(mark().value(), (MarkValue{0, 1}));
   for (std::int64_t number = 1; number <= 5; ++number) {
     ASSERT_TRUE(commit_job(journal, number));
@@ -84,7 +84,7 @@ TEST_F(JournalMarks, TellAJournalThatWentBackFromOneThatIsWhole) {
   older_mark = file_bytes(at(kMarkName));
   {
     Journal journal = must_open(dir_);
-    EXPECT_EQ(journal.standing().kind, Kind::kTrusted);
+    EXPECT_EQ(journal.standing().kind, StandingKind::kTrusted);
     for (std::int64_t number = 2; number <= 4; ++number) ASSERT_TRUE(commit_job(journal, number));
   }
   const std::string newer = file_bytes(at("journal.db"));
@@ -97,16 +97,16 @@ TEST_F(JournalMarks, TellAJournalThatWentBackFromOneThatIsWhole) {
     return must_open(dir_).standing();
   };
   const std::string damaged(8192, 'x');
-  EXPECT_EQ(kind_of(newer, &newer_mark).kind, Kind::kTrusted);
-  EXPECT_EQ(kind_of(newer, &older_mark).kind, Kind::kTrusted) << "after a power loss";
-  EXPECT_EQ(kind_of(newer, nullptr).kind, Kind::kWentBack);
-  EXPECT_EQ(kind_of(newer, &damaged).kind, Kind::kWentBack);
+  EXPECT_EQ(kind_of(newer, &newer_mark).kind, StandingKind::kTrusted);
+  EXPECT_EQ(kind_of(newer, &older_mark).kind, StandingKind::kTrusted) << "after a power loss";
+  EXPECT_EQ(kind_of(newer, nullptr).kind, StandingKind::kWentBack);
+  EXPECT_EQ(kind_of(newer, &damaged).kind, StandingKind::kWentBack);
   const auto back = kind_of(older, &newer_mark);
-  EXPECT_EQ(back.kind, Kind::kWentBack);
+  EXPECT_EQ(back.kind, StandingKind::kWentBack);
   EXPECT_EQ(back.next_job, 5);
   EXPECT_EQ(back.why, "the journal went back: it ends at transaction 1, and 4 were committed");
-  EXPECT_EQ(kind_of("", &newer_mark).kind, Kind::kGone);
-  EXPECT_EQ(kind_of("", nullptr).kind, Kind::kTrusted) << "a folder without a journal";
+  EXPECT_EQ(kind_of("", &newer_mark).kind, StandingKind::kGone);
+  EXPECT_EQ(kind_of("", nullptr).kind, StandingKind::kTrusted) << "a folder without a journal";
 }
 
 TEST_F(JournalMarks, OnesThatGoOnAfterDoubtCountOnFromTheMark) {
@@ -117,14 +117,14 @@ TEST_F(JournalMarks, OnesThatGoOnAfterDoubtCountOnFromTheMark) {
   fs::remove(at("journal.db"));
   {
     Journal journal = must_open(dir_);
-    EXPECT_EQ(journal.standing().kind, Kind::kGone);
+    EXPECT_EQ(journal.standing().kind, StandingKind::kGone);
   }
-  EXPECT_EQ(must_open(dir_).standing().kind, Kind::kGone) << "nothing was committed since";
+  EXPECT_EQ(must_open(dir_).standing().kind, StandingKind::kGone) << "nothing was committed since";
   {
     Journal journal = must_open(dir_);
     ASSERT_TRUE(commit_job(journal, 9));
   }
-  EXPECT_EQ(must_open(dir_).standing().kind, Kind::kTrusted);
+  EXPECT_EQ(must_open(dir_).standing().kind, StandingKind::kTrusted);
   EXPECT_EQ(mark().value(), (MarkValue{5, 10}));
 }
 
@@ -141,7 +141,7 @@ TEST_F(JournalMarks, AreBegunWhereThereWasNone) {
   }
   fs::remove(at(kMarkName));
   Journal journal = must_open(dir_);
-  EXPECT_EQ(journal.standing().kind, Kind::kTrusted);
+  EXPECT_EQ(journal.standing().kind, StandingKind::kTrusted);
   ASSERT_TRUE(commit_job(journal, 2));
   EXPECT_EQ(mark().value(), (MarkValue{1, 3}));
 }
@@ -170,7 +170,7 @@ TEST_F(JournalMarks, NothingIsAnsweredOnceAFileWasRemovedOrReplaced) {
       EXPECT_TRUE(commit_job(*journal, 2));
       journal.reset();
       Journal again = must_open(dir);
-      EXPECT_EQ(again.standing().kind, Kind::kTrusted);
+      EXPECT_EQ(again.standing().kind, StandingKind::kTrusted);
       EXPECT_EQ(again.load()->next_job, 3);
     }
   }
@@ -184,7 +184,7 @@ TEST_F(JournalMarks, ALogThatWasRemovedUnderTheControllerLosesNothingThatWasAnsw
     EXPECT_FALSE(commit_job(journal, 4));
   }
   Journal journal = must_open(dir_);
-  EXPECT_EQ(journal.standing().kind, Kind::kTrusted);
+  EXPECT_EQ(journal.standing().kind, StandingKind::kTrusted);
   EXPECT_EQ(journal.load()->next_job, 4);
 }
 
@@ -196,7 +196,7 @@ TEST_F(JournalMarks, ALogThatWasCutUnderTheControllerIsNoticed) {
     EXPECT_FALSE(journal.check_files());
     EXPECT_FALSE(commit_job(journal, 4));
   }
-  EXPECT_NE(must_open(dir_).standing().kind, Kind::kTrusted);
+  EXPECT_NE(must_open(dir_).standing().kind, StandingKind::kTrusted);
 }
 
 }  // namespace

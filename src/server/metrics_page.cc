@@ -96,7 +96,7 @@ void write_fleet(MetricsText& text, const FleetView& fleet, bool ready) {
   text.gauge("ready", ready ? 1 : 0, "1: recovered, deciding and receiving the fleet's events.");
   text.gauge("frozen", fleet.frozen ? 1 : 0, "1: nothing is decided until unfreeze.");
   text.gauge("recovered", fleet.recovered ? 1 : 0,
-             "0: the journal was damaged or lost; say recover.");
+             "0: the journal was damaged, lost or went back in time; say recover.");
   text.gauge("in_trouble", fleet.trouble.empty() ? 0 : 1,
              "1: something keeps it from deciding, or events are not received.");
   text.gauge("events_received", fleet.events_received ? 1 : 0,
