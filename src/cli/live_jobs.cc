@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr int kPage = 1000;
+constexpr int kJobsOfOneRequest = 1000;
 constexpr std::size_t kLongestCell = 40;
 
 struct StateWord {
@@ -86,8 +86,9 @@ bool takes(const JobsOptions& options, const json& job) {
 ApiResult<void> fetch(const JobsOptions& options, const std::string& state, json& jobs) {
   const ApiClient client(options.api);
   for (std::string after = "0"; !after.empty() && jobs.size() < options.limit;) {
-    const auto page = client.ask_json(
-        "GET", fmt::format("{}/jobs?state={}&after={}&limit={}", kLiveApi, state, after, kPage));
+    const auto page =
+        client.ask_json("GET", fmt::format("{}/jobs?state={}&after={}&limit={}", kLiveApi, state,
+                                           after, kJobsOfOneRequest));
     if (!page) return tl::unexpected(page.error());
     for (const json& job : page->value("jobs", json::array())) {
       if (jobs.size() < options.limit && takes(options, job)) jobs.push_back(job);

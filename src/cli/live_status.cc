@@ -12,7 +12,7 @@ using nlohmann::json;
 constexpr std::size_t kFewGpus = 16;       // So many are listed without being asked for.
 constexpr std::size_t kMostLayouts = 6;    // Named in the summary.
 constexpr std::size_t kMostTroubles = 10;  // GPUs named in the summary.
-constexpr int kPage = 1000;                // GPUs of one request.
+constexpr int kGpusOfOneRequest = 1000;
 
 struct StatusOptions : LiveOptions {
   std::string job;
@@ -127,7 +127,7 @@ ApiResult<std::size_t> print_gpus(const ApiClient& client, const std::string& qu
                                   std::size_t most) {
   std::size_t shown = 0;
   for (std::string from = "0"; !from.empty();) {
-    const std::size_t limit = most > 0 ? most - shown : kPage;
+    const std::size_t limit = most > 0 ? most - shown : kGpusOfOneRequest;
     const auto page = client.ask_json(
         "GET", fmt::format("{}/fleet?from={}&limit={}{}", kLiveApi, from, limit, query));
     if (!page) return tl::unexpected(page.error());

@@ -190,7 +190,7 @@ struct JoinedFleet {
 Result<JoinedFleet> join_fleet(const ServeOptions& options) {
   const std::string folder = options.control.state_dir + "/fleet";
   const bool is_new = !has_fleet(options);
-  const bool was_running = fleet_process(folder) != 0;
+  const bool was_running = simulated_fleet_process(folder).has_value();
   std::vector<std::string> arguments = {"fleet", "--state", folder};
   if (is_new)
     arguments.insert(arguments.end(),
@@ -354,7 +354,7 @@ int run_serve(ServeOptions options, const CLI::App& command) {
           ? "the simulated fleet ended too"
           : fmt::format("running jobs continue. The simulated fleet still runs (process {}); "
                         "`smartmig fleet --state {} --stop` stops it",
-                        fleet_process(folder), folder));
+                        simulated_fleet_process(folder).value_or(0), folder));
   return 0;
 }
 

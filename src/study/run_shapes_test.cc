@@ -39,7 +39,7 @@ Job job(double submit_s, double time_s, double deadline_s, JobKind kind = JobKin
   return job;
 }
 
-JobTable table_of(std::vector<Job> jobs) { return {std::move(jobs), {}, {}, {}, {}, 1}; }
+JobTable table_of(std::vector<Job> jobs) { return {std::move(jobs), {}, {}, {}, {}, 1, {}}; }
 
 TEST(RunShapes, LateJobsFallIntoBinsByTheirTardiness) {
   // Done at 10, 20 and 30 s: on time, 10 s late (its bin's limit), 18 s late.

@@ -158,6 +158,4 @@ Result<void> stop_simulated_fleet(const std::string& state) {
   return {};
 }
 
-pid_t fleet_process(const std::string& state) { return serving_process(state).value_or(0); }
-
 }  // namespace smartmig

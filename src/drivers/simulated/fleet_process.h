@@ -37,7 +37,5 @@ std::optional<pid_t> simulated_fleet_process(const std::string& state);
 // Tells the process that serves the folder to end, and returns when it has; at once where there is
 // none.
 Result<void> stop_simulated_fleet(const std::string& state);
-// The process that serves the folder; 0: none does.
-pid_t fleet_process(const std::string& state);
 
 }  // namespace smartmig

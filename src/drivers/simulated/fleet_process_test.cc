@@ -185,7 +185,8 @@ TEST_F(FleetProcessTest, OneProcessServesAFolderAndItIsNamed) {
   const auto again = start_simulated_fleet(state_, {"fleet", state_, "4xA100-40GB", "1"});
   ASSERT_TRUE(again);
   EXPECT_EQ(*again, process_);
-  const auto second = run_simulated_fleet({.state = state_, .fleet = "4xA100-40GB", .shares = {}});
+  const auto second =
+      run_simulated_fleet({.state = state_, .fleet = "4xA100-40GB", .speed = {}, .shares = {}});
   ASSERT_FALSE(second);
   EXPECT_NE(second.error().message.find("another process serves"), std::string::npos);
 }
