@@ -83,8 +83,8 @@ TEST(SweepReport, CsvHasAColumnForEachKey) {
   const auto files = sweep_files(small_sweep(), std::nullopt);
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].name, "sweep.csv");
-  EXPECT_EQ(files[0].bytes.find(
-                "gpus,policy,days,jobs,unfit_jobs,late_pct_with_unfit,et_mean,et_low95,et_high95"),
+  EXPECT_EQ(files[0].bytes.find("gpus,policy,days,jobs,unfit_jobs,late_pct_with_unfit,length_s,et_"
+                                "mean,et_low95,et_high95"),
             0u);
   EXPECT_NE(files[0].bytes.find("\n3,\"count/cedf\",2,800,200,"), std::string::npos);
 }
