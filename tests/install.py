@@ -29,7 +29,7 @@ def commands_of(program, *path):
     names, listing = [], False
     for line in run(program, "help", *path).splitlines():
         if line and not line.startswith(" "):
-            listing = line.endswith(":") and line not in ("Options:", "Arguments:", "Examples:")
+            listing = line.endswith(":") and line not in ("Options:", "Arguments:", "Examples:", "Environment:")
         elif listing and line.startswith("  ") and not line.startswith("   ") and not line.startswith("  -"):
             names.append(line.split()[0])
     return names if path or names else []

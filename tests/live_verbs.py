@@ -284,7 +284,8 @@ def miss_a_journal(program):
         operator.says('doctor', r'BAD  controller [^\n]+\nBAD  fleet +the journal is gone: [^\n]+\n'
                                 r'BAD  decisions [^\n]+`smartmig recover`', 1)
         operator.says('apply', r'smartmig: .*say recover.*', 1)
-        changes(operator, 'recover', r'it decides again; 1 slices stay foreign.*')
+        changes(operator, 'recover', r'the journal is gone: [^\n]+; job 1 was accepted and is not in it\n'
+                                     r'it decides again; 1 slices stay foreign.*')
         operator.says('doctor', r'(good [^\n]+\n?)+')
     finally:
         operator.server.end()

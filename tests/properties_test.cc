@@ -71,8 +71,9 @@ class Auditor {
 
   // A trace goes on after its last completion where jobs that fit no slice were left out.
   void wait_for_last_submit() {
+    const TimeUs seen_us = time_us_;
     for (const GpuEvent& event : random_.events) {
-      if (event.at_us <= time_us_ || event.at_us > engine_.charged_end_us()) continue;
+      if (event.at_us <= seen_us || event.at_us > engine_.charged_end_us()) continue;
       pass_time(event.at_us);
       up_[event.gpu] = !event.fail;
     }

@@ -91,7 +91,7 @@ std::string to_text(const RunSummary& summary) {
   line("run", fmt::format("{} from first submit to last completion; {} events, {} repartitions, "
                           "{} preemptions",
                           human_time(m.makespan_s), m.events, m.repartitions, m.preemptions));
-  if (m.span_s) line("trace", charged_text(*m.span_s, 1));
+  if (m.span_s) line("span", charged_text(*m.span_s, 1));
   if (summary.means) {
     line("over time",
          fmt::format("utilisation {:.1f} %, fragmentation {:.1f} %, {:.4g} jobs "

@@ -386,10 +386,11 @@ TEST(Power, AddsTheJobsWattsOnABoardMeasuredJobByJob) {
   c.setup.gpus = {h200};
   // Job 1 has no measured watts: the table's step from idle to one slice.
   const double table = h200->power.busy_w[1] - h200->power.busy_w[0];
-  EXPECT_NEAR(c.run().energy_j, 10 * (125.2 + measured->watts[0] + table), 1e-6);
+  const double seconds = 10 / h200->speed.factor[0];
+  EXPECT_NEAR(c.run().energy_j, seconds * (125.2 + measured->watts[0] + table), 1e-6);
   // Without `real` the table counts.
   c.setup.costs = {};
-  EXPECT_NEAR(c.run().energy_j, 10 * h200->power.busy_w[2], 1e-6);
+  EXPECT_NEAR(c.run().energy_j, seconds * h200->power.busy_w[2], 1e-6);
 }
 
 }  // namespace
