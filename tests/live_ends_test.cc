@@ -207,8 +207,9 @@ TEST_F(LiveEnds, EventsThatAreRefusedAreReportedAndReceivedAgainSoon) {
   start();
   ASSERT_TRUE(wait_until([&] { return controller_->ready(); }));
   ASSERT_NO_FATAL_FAILURE(lose_events());
-  EXPECT_NE(controller_->why_not_ready().find("unreachable"), std::string::npos)
-      << controller_->why_not_ready();
+  EXPECT_EQ(controller_->why_not_ready(), "the fleet's events are not received");
+  EXPECT_NE(controller_->summary().trouble.find("unreachable"), std::string::npos)
+      << controller_->summary().trouble;
   EXPECT_FALSE(controller_->summary().events_received);
   std::this_thread::sleep_for(std::chrono::seconds(4));  // Several calls in vain.
   EXPECT_FALSE(controller_->ready());

@@ -226,7 +226,8 @@ class Controller {
   std::optional<GpuView> gpu(const std::string& id) const;  // UUID or index.
   Counters counters() const;
   bool alive() const;  // Its loop came round within the last 30 s.
-  // Empty: it is recovered, decides, writes its journal and receives the fleet's events.
+  // Empty: it is recovered, decides, writes its journal and receives the fleet's events. Else a
+  // reason that anybody may read: no names of files; the summary's `trouble` has the details.
   std::string why_not_ready() const;
   bool ready() const { return why_not_ready().empty(); }
   TimeUs now_us() const;

@@ -224,7 +224,7 @@ std::string Controller::why_not_ready() const {
   if (!impl_->recovered) return "the journal was damaged or lost, and nobody has said recover";
   if (impl_->refuses_submissions) return "the journal cannot be written";
   if (!alive()) return "the controller does not decide";
-  return impl_->why_deaf();
+  return impl_->why_deaf().empty() ? "" : "the fleet's events are not received";
 }
 
 Answer<Plan> Controller::plan(const std::string& policy) {
