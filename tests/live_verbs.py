@@ -293,6 +293,27 @@ def miss_a_journal(program):
     return operator.wrong
 
 
+def raise_an_alarm(program):
+    """Small slices alone make every job late: after a day of the fleet's clock the modelled policy is better."""
+    server = Server(program, '--fleet', '2xA100-40GB', '--speed', '20000', '--policy', 'static:1-1-1-1-1-1-1*2/edf')
+    operator = Operator(program, server)
+    alarm = r'over the last day the modelled policy none/edf was better than static:\S+: ET \S+ against \S+'
+    try:
+        operator.says('status', r'(?!.*\nalarm ).*')
+        submitted, end = 0, time.monotonic() + 60
+        while (now_s := server.summary()['now_s']) < 26 * 3600 and time.monotonic() < end:
+            while submitted < now_s / 1200:
+                server.ask('POST', '/jobs', {'profile': 'bert-training', 'work_s': 600, 'deadline_s': 900})
+                submitted += 1
+            time.sleep(0.02)
+        operator.comes_to('status', rf'.*\nalarm     {alarm}\n.*')
+        operator.says('doctor', rf'good [^\n]+\nBAD  policy +{alarm}', 1)
+    finally:
+        server.end()
+        server.clean_up()
+    return operator.wrong
+
+
 def take_in_tokens(program):
     """A changed token file counts from SIGHUP on, and not before."""
     with tempfile.TemporaryDirectory() as folder:
@@ -339,7 +360,8 @@ def main():
         server.end()
         server.clean_up()
     wrong = operator.wrong
-    for part in (serve_and_stop, serve_what_is_there, keep_its_fleet, refuse_to_serve, find_what_is_wrong, miss_a_journal, take_in_tokens):
+    for part in (serve_and_stop, serve_what_is_there, keep_its_fleet, refuse_to_serve, find_what_is_wrong, miss_a_journal,
+                 raise_an_alarm, take_in_tokens):
         wrong += part(program)
     print('\n'.join(wrong) or 'every verb does what it says')
     return 1 if wrong else 0
