@@ -36,8 +36,8 @@ CASES = [
     ("training share .5", ["--rate", "20", "--training-share", ".5"]),
     ("4 GPUs, rate 10", ["--rate", "10", "--fleet", "4xA100-40GB"]),
     ("64 GPUs, rate 160", ["--rate", "160", "--fleet", "64xA100-40GB"]),
-    ("8 H100", ["--rate", "20", "--fleet", "8xH100-80GB"]),
-    ("4 A100 and 4 H100", ["--rate", "20", "--fleet", "4xA100-40GB+4xH100-80GB"]),
+    ("8 H100, as fast as A100", ["--rate", "20", "--fleet", "8xH100-80GB", "--speed-factor", "H100-80GB=1"]),
+    ("4 A100 and 4 H100, as fast", ["--rate", "20", "--fleet", "4xA100-40GB+4xH100-80GB", "--speed-factor", "H100-80GB=1"]),
     ("estimates off by .3", ["--rate", "20", "--estimate-error", ".3"]),
 ]
 
