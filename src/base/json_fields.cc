@@ -92,6 +92,22 @@ struct LineCounter {
   bool operator==(const LineCounter& other) const { return at == other.at; }
 };
 
+// The line in which a text breaks a rule of JsonWatch. The text is parsed again: counting lines
+// takes several times as long as parsing does, and few texts break a rule.
+int broken_line(std::string_view text) {
+  JsonWatch watch;
+  int line = 1, found = 0;
+  const auto see = [&](int depth, json::parse_event_t event, json& value) {
+    const bool good = watch(depth, event, value);
+    if (!good && found == 0) found = line;
+    return good;
+  };
+  const char* end = text.data() + text.size();
+  [[maybe_unused]] const json read =
+      json::parse(LineCounter{text.data(), &line}, LineCounter{end, &line}, see, false);
+  return found;
+}
+
 }  // namespace
 
 json parse_json(std::string_view text, std::string* repeated_field, JsonComments comments) {
@@ -103,15 +119,8 @@ json parse_json(std::string_view text, std::string* repeated_field, JsonComments
 
 bool JsonDocument::parse(std::string_view text) {
   JsonWatch watch;
-  int line = 1, broken_line = 0;
-  const auto see = [&](int depth, json::parse_event_t event, json& value) {
-    const bool good = watch(depth, event, value);
-    if (!good && broken_line == 0) broken_line = line;
-    return good;
-  };
   try {
-    const char* end = text.data() + text.size();
-    value_ = json::parse(LineCounter{text.data(), &line}, LineCounter{end, &line}, see);
+    value_ = json::parse(text, std::ref(watch));
   } catch (const json::parse_error& error) {
     const std::string_view before = text.substr(0, error.byte > 0 ? error.byte - 1 : 0);
     const auto at_line = std::count(before.begin(), before.end(), '\n') + 1;
@@ -125,9 +134,9 @@ bool JsonDocument::parse(std::string_view text) {
   }
   if (watch.repeated())
     error_ = Error{fmt::format("{}:{}: the field {} stands twice, expected it once", name_,
-                               broken_line, in_quotes(*watch.repeated()))};
+                               broken_line(text), in_quotes(*watch.repeated()))};
   if (watch.too_deep())
-    error_ = Error{fmt::format("{}:{}: is nested too deeply", name_, broken_line)};
+    error_ = Error{fmt::format("{}:{}: is nested too deeply", name_, broken_line(text))};
   if (watch.broken()) return false;
   if (!value_.is_object())
     error_ = Error{fmt::format("{}: found {}, expected an object", name_, shown(value_))};

@@ -27,7 +27,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr auto kPause = milliseconds(5);
-constexpr auto kPatience = std::chrono::seconds(20);
+constexpr auto kPatience = std::chrono::seconds(60);
 
 Result<Descriptor> open_lock(const std::string& state) {
   const std::string path = state + "/fleet.lock";
