@@ -52,7 +52,7 @@ def summary(said):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('program')
-    parser.add_argument('--examples', type=int, default=10, help='of each operation, beside those of the coverage phase')
+    parser.add_argument('--examples', type=int, default=30, help='of each operation, beside those of the coverage phase')
     parser.add_argument('--seed', type=int, default=17)
     parser.add_argument('--phases', default='examples,coverage,fuzzing,stateful')
     options = parser.parse_args()
