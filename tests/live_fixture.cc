@@ -43,8 +43,10 @@ void LiveRig::start_fleet(const std::string& fleet, double speed, double misbeha
 }
 
 void LiveRig::kill_fleet() {
-  if (fleet_ > 0) ::kill(fleet_, SIGKILL);
-  (void)wait_until([&] { return ::kill(fleet_, 0) != 0; }, 5);
+  if (fleet_ <= 0) return;
+  ::kill(fleet_, SIGKILL);
+  waitpid(fleet_, nullptr, 0);  // It is a child of this process. Its lock is free from here on.
+  fleet_ = -1;
 }
 
 void LiveRig::restart_fleet() {
@@ -239,7 +241,7 @@ ControllerProcess::ControllerProcess(const LiveRig& rig, const std::string& poli
 ControllerProcess::~ControllerProcess() {
   close(to_);  // It ends in peace.
   to_ = -1;
-  if (!wait_until([&] { return !is_alive(); }, 20)) kill();
+  if (!wait_until([&] { return !is_alive(); })) kill();
   close(from_);
 }
 

@@ -48,8 +48,9 @@ class LiveRig {
   std::unique_ptr<SimulatedDriver> watcher_;
 };
 
-// Until it holds; false where it does not within `most_s` seconds.
-bool wait_until(const std::function<bool()>& what, double most_s = 20);
+// Returns as soon as it holds; false where it does not within `most_s` seconds. The default is for
+// a machine with several times as much to do as it has cores.
+bool wait_until(const std::function<bool()>& what, double most_s = 60);
 
 // body(0) to body(count - 1), `rigs` of them at a time; no more once one has failed.
 void run_side_by_side(int count, int rigs, const std::function<void(int)>& body);

@@ -2,6 +2,7 @@
 // when it is told so.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +13,8 @@
 namespace {
 
 int serve_fleet(char** argv) {
+  // A test that crashes or is killed leaves no fleet behind.
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
   smartmig::FleetProcessOptions options;
   options.state = argv[2];
   options.fleet = argv[3];
