@@ -16,7 +16,7 @@ namespace smartmig {
 
 inline constexpr const char* kPolicy = "static:7,3-3/cedf";
 
-inline constexpr std::chrono::seconds kPatience(20);
+inline constexpr std::chrono::seconds kPatience(60);
 
 // A driver whose next look at a GPU, once asked for, is told only when it is let go.
 class LateToTell : public SimulatedDriver {
@@ -41,15 +41,17 @@ class LateToTell : public SimulatedDriver {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
     return std::vector<FleetEvent>{};
   }
-  // Or whose kills reach nobody.
+  // Or whose kills have no effect.
   DriverResult<void> kill(GpuIndex gpu, const std::string& run, TimeUs at_us) override {
     return kills_in_vain ? DriverResult<void>{} : SimulatedDriver::kill(gpu, run, at_us);
   }
-  // Or whose starts are answered and not made.
+  // Or whose next start is answered and not made.
   DriverResult<void> start(GpuIndex gpu, const RunOrder& order, TimeUs at_us) override {
-    return starts_in_vain ? DriverResult<void>{} : SimulatedDriver::start(gpu, order, at_us);
+    if (next_start_in_vain.exchange(false)) return {};
+    return SimulatedDriver::start(gpu, order, at_us);
   }
-  std::atomic<bool> holds = false, mute = false, kills_in_vain = false, starts_in_vain = false;
+  std::atomic<bool> holds = false, mute = false, kills_in_vain = false;
+  std::atomic<bool> next_start_in_vain = false;
   std::atomic<int> unreadable = -1;  // That GPU alone.
   std::promise<void> looked, let_go;
 };

@@ -32,15 +32,31 @@ class LiveEnds : public LiveDesk {
     return false;
   }
   // On GPU 0, which has the layout; the other GPU is cordoned and no decision is made any more.
+  // The run must last until the caller has done what it has to do meanwhile: the slow steps come
+  // before it starts.
   JobNumber run_alone(const std::string& layout, double work_s) {
     options_.setup.policy = fmt::format("static:{},7/cedf", layout);
     start();
     EXPECT_TRUE(tell(Command::Kind::kCordon, "1").has_value());
+    EXPECT_TRUE(wait_until([&] {
+      return controller_->gpu("0")->layout == layout && every_intent_is_closed(rig_.state_dir());
+    }));
     const JobNumber job = submit(job_of(work_s, 1e6));
     EXPECT_TRUE(comes_to(job, JobPhase::kRunning));
     EXPECT_EQ(gpu_of(run_of(job, 1)), 0);
-    EXPECT_TRUE(wait_until([&] { return controller_->gpu("0")->layout == layout; }));
     EXPECT_TRUE(tell(Command::Kind::kFreeze).has_value());
+    return job;
+  }
+  // The job's first run has ended, which the controller has not heard of. Its second attempt has a
+  // number and never ran.
+  JobNumber end_unheard_and_fail_the_next_start(LateToTell& driver) {
+    const JobNumber job = submit(job_of(1500, 60000));
+    is_over_unheard(driver, job, false);
+    if (HasFatalFailure()) return job;
+    rig_.tell_fleet(R"("op":"inject","call":"start","code":"no-permission","times":0)");
+    EXPECT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
+    EXPECT_TRUE(
+        wait_until([&] { return row(job).attempt >= 2 && row(job).phase == JobPhase::kQueued; }));
     return job;
   }
   static std::string run_of(JobNumber job, int attempt) {
@@ -64,8 +80,10 @@ class LiveEnds : public LiveDesk {
 // The slice is idle on the board, since its run has ended, and only our books say that a job is on
 // it.
 TEST_F(LiveEnds, ARetryLeavesASliceAloneWhoseRunHasEndedUnheard) {
-  options_.retry_first_s = 3600;  // 7.2 s of the host's clock: the run ends before.
-  const JobNumber job = run_alone("1-1-1-1-1-1-1", 400);
+  // The run takes 7.6 s of the host's clock on a 1g slice. The retry comes 14.4 s after the fault,
+  // which is injected within the run: the run ends before.
+  options_.retry_first_s = 7200;
+  const JobNumber job = run_alone("1-1-1-1-1-1-1", 800);
   const std::string slice = row(job).slice;
   ASSERT_NO_FATAL_FAILURE(lose_events());
   rig_.tell_fleet(R"("op":"inject","gpu":0,"call":"destroy","code":"no-permission")");
@@ -73,7 +91,7 @@ TEST_F(LiveEnds, ARetryLeavesASliceAloneWhoseRunHasEndedUnheard) {
   ASSERT_TRUE(wait_until([&] { return controller_->gpu("0")->state == "fenced"; }));
   ASSERT_TRUE(wait_until([&] { return gpu_of(run_of(job, 1)) < 0; }));
   ASSERT_EQ(controller_->gpu("0")->layout, "1-1-1-1-1-1-1") << "the retry came before the end";
-  ASSERT_TRUE(wait_until([&] { return controller_->gpu("0")->layout != "1-1-1-1-1-1-1"; }, 60));
+  ASSERT_TRUE(wait_until([&] { return controller_->gpu("0")->layout != "1-1-1-1-1-1-1"; }));
   EXPECT_TRUE(hardware_has(slice));
   EXPECT_EQ(row(job).phase, JobPhase::kRunning);
   // What has no room beside the job waits for it, although the policy is frozen.
@@ -91,7 +109,7 @@ TEST_F(LiveEnds, ARetryLeavesASliceAloneWhoseRunHasEndedUnheard) {
 
 // A look shows that the slice is gone. How its run ended only the events tell.
 TEST_F(LiveEnds, AJobWhoseSliceIsGoneIsNotQueuedAgainBeforeTheEventsAreReceived) {
-  const JobNumber job = run_alone("3-3", 400);
+  const JobNumber job = run_alone("3-3", 1500);
   const std::string slice = row(job).slice;
   ASSERT_NO_FATAL_FAILURE(lose_events());
   ASSERT_TRUE(wait_until([&] { return gpu_of(run_of(job, 1)) < 0; }));
@@ -132,15 +150,10 @@ TEST_F(LiveEnds, AJobWhoseSliceVanishedUnderItIsQueuedAgainOnceTheEventsAreRecei
   expect_all_is_well();
 }
 
-// The next attempt has a number and never ran.
 TEST_F(LiveEnds, AnEndCountsAfterTheNextStartHasFailed) {
   LateToTell& driver = start_late();
-  const JobNumber job = submit(job_of(500, 6000));
-  ASSERT_NO_FATAL_FAILURE(is_over_unheard(driver, job, false));
-  rig_.tell_fleet(R"("op":"inject","call":"start","code":"no-permission","times":0)");
-  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
-  ASSERT_TRUE(
-      wait_until([&] { return row(job).attempt >= 2 && row(job).phase == JobPhase::kQueued; }));
+  const JobNumber job = end_unheard_and_fail_the_next_start(driver);
+  ASSERT_FALSE(HasFailure());
   driver.mute = false;
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
   clear_faults();
@@ -148,13 +161,8 @@ TEST_F(LiveEnds, AnEndCountsAfterTheNextStartHasFailed) {
 }
 
 TEST_F(LiveEnds, AnEndThatTheNextControllerHearsOfCountsAfterAStartHasFailed) {
-  LateToTell& driver = start_late();
-  const JobNumber job = submit(job_of(500, 6000));
-  ASSERT_NO_FATAL_FAILURE(is_over_unheard(driver, job, false));
-  rig_.tell_fleet(R"("op":"inject","call":"start","code":"no-permission","times":0)");
-  ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
-  ASSERT_TRUE(
-      wait_until([&] { return row(job).attempt >= 2 && row(job).phase == JobPhase::kQueued; }));
+  const JobNumber job = end_unheard_and_fail_the_next_start(start_late());
+  ASSERT_FALSE(HasFailure());
   ASSERT_TRUE(tell(Command::Kind::kFreeze).has_value());
   clear_faults();
   restart();
@@ -167,7 +175,7 @@ TEST_F(LiveEnds, AnEndThatIsHeardOfWhileTheJobRunsAgainEndsTheOtherRun) {
   for (const bool by_the_next_controller : {false, true}) {
     SCOPED_TRACE(by_the_next_controller);
     LateToTell& driver = start_late();
-    const JobNumber job = submit(job_of(1000, 60000));
+    const JobNumber job = submit(job_of(2000, 60000));
     ASSERT_NO_FATAL_FAILURE(is_over_unheard(driver, job, false));
     ASSERT_TRUE(tell(Command::Kind::kUnfreeze).has_value());
     ASSERT_TRUE(wait_until([&] { return gpu_of(run_of(job, 2)) >= 0; }));
@@ -190,13 +198,11 @@ TEST_F(LiveEnds, AnEndThatIsHeardOfWhileTheJobRunsAgainEndsTheOtherRun) {
 // The run is overdue: a look tells that there is none.
 TEST_F(LiveEnds, AStartThatWasNotMadeIsNoticedWhenTheRunShouldBeOver) {
   LateToTell& driver = start_late();
-  driver.starts_in_vain = true;
+  driver.next_start_in_vain = true;
   const JobNumber job = submit(job_of(100, 60000));
-  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
-  EXPECT_EQ(gpu_of(run_of(job, 1)), -1);
-  driver.starts_in_vain = false;
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
   EXPECT_EQ(row(job).attempt, 2);
+  EXPECT_EQ(outcome_of(run_of(job, 1)), "never begun");
   expect_all_is_well();
 }
 
@@ -214,7 +220,7 @@ TEST_F(LiveEnds, EventsThatAreRefusedAreReportedAndReceivedAgainSoon) {
   std::this_thread::sleep_for(std::chrono::seconds(4));  // Several calls in vain.
   EXPECT_FALSE(controller_->ready());
   clear_faults();
-  EXPECT_TRUE(wait_until([&] { return controller_->ready(); }, 10 * 2));
+  EXPECT_TRUE(wait_until([&] { return controller_->ready(); }, 20 * 2));
   EXPECT_TRUE(wait_until([&] { return controller_->summary().trouble.empty(); }));
   EXPECT_TRUE(controller_->summary().events_received);
 }
@@ -229,7 +235,7 @@ TEST_F(LiveEnds, ACallForEventsThatHangsIsReportedByTheClock) {
   EXPECT_NE(controller_->summary().trouble.find("does not answer"), std::string::npos)
       << controller_->summary().trouble;
   rig_.restart_fleet();  // Which ends the call.
-  EXPECT_TRUE(wait_until([&] { return controller_->ready(); }, 10 * 2));
+  EXPECT_TRUE(wait_until([&] { return controller_->ready(); }, 20 * 2));
   EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
 }
 

@@ -108,7 +108,7 @@ TEST_F(LiveHold, ApplySaysWhichJobsItWaitsFor) {
 TEST_F(LiveHold, AHeldLayoutThatWaitsForAJobIsStillMadeAfterARestart) {
   start();
   ASSERT_TRUE(layout_comes_to("0", "7"));
-  JobRequest stays = job_of(1500, 90000);
+  JobRequest stays = job_of(3000, 90000);
   stays.preemptible = false;
   const JobNumber job = submit(stays);
   ASSERT_TRUE(comes_to(job, JobPhase::kRunning));

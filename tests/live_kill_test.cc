@@ -89,7 +89,7 @@ void finish_and_check(LiveRig& rig, const Client& client) {
   {
     ControllerProcess last(rig, "smartmig");
     for (int gpu = 0; gpu < 3; ++gpu) (void)last.ask(fmt::format("uncordon {}", gpu));
-    EXPECT_TRUE(wait_until([&] { return last.ask("left").value_or("dead") == "0"; }, 60))
+    EXPECT_TRUE(wait_until([&] { return last.ask("left").value_or("dead") == "0"; }, 300))
         << last.ask("left").value_or("dead") << " left";
     EXPECT_EQ(last.ask("check").value_or("dead"), "ok");
   }
@@ -156,7 +156,7 @@ TEST(LiveKill, LosesNothingWhenKilledAtRandomMoments) {
 
 enum class Absent { kController, kFleet, kBoth };
 
-// A process is killed under load and comes back after `away_s`; meanwhile clients go on, where
+// A process is killed under load and comes back after `away_s`; meanwhile clients continue, where
 // there is a controller to talk to.
 std::size_t stay_away(int number, std::uint64_t seed, Absent absent, double away_s) {
   LiveRig rig(fmt::format("away-{}", number));
@@ -167,7 +167,7 @@ std::size_t stay_away(int number, std::uint64_t seed, Absent absent, double away
     EXPECT_TRUE(client.load(controller, 2));
     if (absent == Absent::kFleet) {
       rig.kill_fleet();
-      EXPECT_TRUE(client.load(controller, away_s)) << "the controller lives on";
+      EXPECT_TRUE(client.load(controller, away_s)) << "the controller is still there";
       rig.restart_fleet();
       EXPECT_TRUE(client.load(controller, 2));
     }
@@ -233,7 +233,7 @@ TEST_P(LiveKillAt, LosesNothing) {
     Client client(static_cast<std::uint64_t>(nth));
     {
       ControllerProcess controller(rig, "smartmig", GetParam().point, nth);
-      ASSERT_FALSE(client.load(controller, 8)) << "it was never there";
+      ASSERT_FALSE(client.load(controller, 60)) << "it was never there";
     }
     rig.tell_fleet("\"op\":\"clear\"");
     finish_and_check(rig, client);

@@ -1,11 +1,15 @@
 // The controller as a process that is told what to do by lines, for tests that kill it:
 //
-//   submit KEY WORK_S DEADLINE_S   ->  201 ID | 200 ID | STATUS error
-//   standing                       ->  RECOVERED FROZEN TROUBLE, 1 or 0 for the first two
-//   cancel ID | freeze | unfreeze | recover | adopt GPU | cordon GPU | drain GPU | uncordon GPU |
-//   apply GPU LAYOUT check                          ->  ok | the first difference between it and
-//   the hardware left                           ->  how many jobs are not over layout GPU -> LAYOUT
-//   TARGET STATE, and how many slices are not ready
+//   submit KEY WORK_S DEADLINE_S  ->  201 ID | 200 ID | STATUS error
+//   standing                      ->  RECOVERED FROZEN TROUBLE, 1 or 0 for the first two
+//   check                         ->  ok | how the controller and the hardware differ
+//   left                          ->  how many jobs are not over
+//   layout GPU                    ->  LAYOUT TARGET STATE, and how many slices are not ready
+//
+// The other lines are commands, answered with ok or STATUS error:
+//
+//   cancel ID, freeze, unfreeze, recover, adopt GPU, cordon GPU, drain GPU, uncordon GPU,
+//   apply GPU LAYOUT
 #include <signal.h>
 #include <unistd.h>
 
@@ -72,14 +76,12 @@ std::string answer(Controller& controller, SimulatedDriver& watcher,
   }
   if (words[0] == "check") {
     std::string found = "not read";
-    (void)wait_until(
-        [&] {
-          const FleetView seen = *controller.look();
-          const auto readings = watcher.read_all(static_cast<GpuIndex>(seen.gpus.size()));
-          if (readings) found = difference(seen, *readings);
-          return readings && found.empty();
-        },
-        5);
+    (void)wait_until([&] {
+      const FleetView seen = *controller.look();
+      const auto readings = watcher.read_all(static_cast<GpuIndex>(seen.gpus.size()));
+      if (readings) found = difference(seen, *readings);
+      return readings && found.empty();
+    });
     return found.empty() ? "ok" : found;
   }
   return carry_out(controller, words);

@@ -34,8 +34,8 @@ TEST_F(LiveStart, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
   start();
   const JobNumber before = submit(job_of(10, 60));
   ASSERT_TRUE(comes_to(before, JobPhase::kDone));
-  // It outlives the journal, and all that is told of it: some seconds of real time.
-  const JobNumber long_one = submit(job_of(3000, 9000));
+  // It outlives the journal and three controllers: at least 12 s of the host's clock.
+  const JobNumber long_one = submit(job_of(6000, 18000));
   ASSERT_TRUE(comes_to(long_one, JobPhase::kRunning));
   const std::string run = fmt::format("{}.1", long_one);
   const auto runs = [&] { return gpu_of(run) >= 0; };
@@ -68,7 +68,7 @@ TEST_F(LiveStart, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
   }
   restart();  // It stays so.
   EXPECT_FALSE(controller_->summary().recovered);
-  EXPECT_TRUE(runs()) << "nobody knows what it is worth";
+  EXPECT_TRUE(runs()) << "the job is not known, and may be worth something";
   ASSERT_TRUE(tell(Command::Kind::kRecover).has_value());
   ASSERT_TRUE(tell(Command::Kind::kAdopt, other).has_value());
   EXPECT_TRUE(wait_until([&] { return controller_->gpu(other)->slices.at(0).state == "ready"; }));
@@ -77,7 +77,7 @@ TEST_F(LiveStart, ADamagedJournalIsSetAsideAndNothingTouchedUntilRecover) {
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
   restart();
   EXPECT_TRUE(runs());
-  // When it is over its slice can be had, too.
+  // When it is over, its slice can be adopted, too.
   ASSERT_TRUE(wait_until([&] { return !runs(); }));
   EXPECT_TRUE(wait_until([&] {
     (void)tell(Command::Kind::kAdopt, "0");
@@ -106,7 +106,7 @@ TEST_F(LiveStart, ADamagedJournalIsKnownOfThoughTheStartThatFoundItWentNoFurther
   EXPECT_FALSE(std::filesystem::exists(rig_.state_dir() + "/damaged-2"));
 }
 
-// Nobody knows what the runs of a journal that is gone are worth.
+// Runs of a journal that is gone are left alone: what they are worth is not known.
 TEST_F(LiveStart, AJournalThatIsGoneIsMissedWhereItsRunsGoOn) {
   start();
   const JobNumber job = submit(job_of(1e6, 1e7));
@@ -206,7 +206,7 @@ TEST_F(LiveStart, AGpuThatCannotBeReadStopsTheStartWhereThereIsNoJournal) {
   EXPECT_TRUE(comes_to(submit(job_of(10, 600)), JobPhase::kDone));
 }
 
-// Nobody can tell whether its run was begun.
+// Whether its run was begun is not known.
 TEST_F(LiveStart, AJobThatWasBeingStartedOnAGpuThatCannotBeReadIsWaitedFor) {
   for (const char* fault : {"\"delay_s\":30", "\"hang\":true,\"done\":true"}) {
     SCOPED_TRACE(fault);
@@ -231,7 +231,8 @@ TEST_F(LiveStart, AJobThatWasBeingStartedOnAGpuThatCannotBeReadIsWaitedFor) {
 
 class LiveStartUnread : public LiveStart {
  protected:
-  // A slice of the new layout is made, nobody hears of it, and the next controller cannot read it.
+  // A slice of the new layout is made, which no controller hears of, and the next controller cannot
+  // read the GPU.
   void be_in_the_middle() {
     start();
     ASSERT_TRUE(wait_until([&] { return controller_->gpu("1")->layout == "3-3"; }));
