@@ -16,7 +16,7 @@ import sys
 import tempfile
 import time
 
-from live_server import Server
+from live_server import Server, end_with_the_test, wait_for
 
 JOB = {'profile': 'bert-training', 'work_s': 3000, 'deadline_s': 9000}
 
@@ -33,8 +33,20 @@ class Checks:
     def run(self, *words):
         return subprocess.run([self.program, *words], capture_output=True, timeout=60)
 
+    def refused_serve(self, *words):
+        """Exit status and standard error of a `serve` that must end by itself; one that does not is ended."""
+        ran = subprocess.Popen([self.program, 'serve', '--listen', '127.0.0.1:0', '--stop-fleet', *words], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, preexec_fn=end_with_the_test)
+        try:
+            _, said = ran.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            ran.terminate()
+            _, said = ran.communicate(timeout=60)
+            said += 'and it had to be ended\n'
+        return ran.returncode, said
 
-def raw(port, data, patience=5):
+
+def raw(port, data, patience=60):
     """The status of the answer to bytes sent as they are; nothing where none comes in time."""
     with socket.create_connection(('127.0.0.1', port)) as connection:
         connection.settimeout(patience)
@@ -110,9 +122,7 @@ def cancelling(checks):
     server = Server(checks.program, '--fleet', '1xA100-40GB', '--speed', '1', '--policy', 'none/edf')
     try:
         running, waiting = (server.ask('POST', '/jobs', JOB)['id'] for _ in range(2))
-        end = time.monotonic() + 30
-        while server.ask('GET', f'/jobs/{running}')['state'] != 'running' and time.monotonic() < end:
-            time.sleep(0.05)
+        wait_for('the job runs', lambda: server.ask('GET', f'/jobs/{running}')['state'] == 'running')
         for job, over in ((waiting, True), (running, False)):
             ran = checks.run('cancel', '--server', server.url, job)
             said = f'job {job} is cancelled' if over else f'job {job} is being cancelled: its run is told to end'
@@ -200,20 +210,13 @@ def certificate_of(port):
 def certificates(checks):
     with tempfile.TemporaryDirectory() as folder:
         make_certificate(folder, 'first')
-        options = ['--listen', '127.0.0.1:0', '--tls-cert', folder + '/cert.pem', '--tls-key', folder + '/key.pem']
+        options = ['--tls-cert', folder + '/cert.pem', '--tls-key', folder + '/key.pem']
         os.chmod(folder + '/key.pem', 0o644)
-        ran = subprocess.Popen([checks.program, 'serve', '--state', folder + '/state', *options, '--stop-fleet'],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        try:
-            _, said = ran.communicate(timeout=10)
-        except subprocess.TimeoutExpired:
-            ran.terminate()
-            _, said = ran.communicate(timeout=30)
-        checks.expect('serve with a key that others can read', (ran.returncode, said.count('\n'), 'chmod 640' in said,
-                                                                  os.path.exists(folder + '/state')), (2, 1, True, False))
-        shutil.rmtree(folder + '/state', ignore_errors=True)
+        status, said = checks.refused_serve('--state', folder + '/state', *options)
+        checks.expect('serve with a key that others can read',
+                      (status, said.count('\n'), 'chmod 640' in said, os.path.exists(folder + '/state')), (2, 1, True, False))
         os.chmod(folder + '/key.pem', 0o600)
-        server = Server(checks.program, '--fleet', '1xA100-40GB', '--policy', 'none/edf', *options[2:])
+        server = Server(checks.program, '--fleet', '1xA100-40GB', '--policy', 'none/edf', *options)
         try:
             first = certificate_of(server.port)
             with open(folder + '/cert.pem') as file:
@@ -228,10 +231,7 @@ def certificates(checks):
             checks.expect('the old certificate stays where the new has another key', certificate_of(server.port) == first, True)
             os.rename(folder + '/new.pem', folder + '/key.pem')
             server.process.send_signal(signal.SIGHUP)
-            end = time.monotonic() + 20
-            while certificate_of(server.port) == first and time.monotonic() < end:
-                time.sleep(0.1)
-            checks.expect('a new certificate after SIGHUP', certificate_of(server.port) != first, True)
+            wait_for('a new certificate after SIGHUP', lambda: certificate_of(server.port) != first)
         finally:
             server.end()
             server.clean_up()
@@ -243,15 +243,9 @@ def folders_that_others_can_write(checks):
             state = f'{folder}/{mode:o}'
             os.mkdir(state)
             os.chmod(state, mode)
-            ran = subprocess.Popen([checks.program, 'serve', '--state', state, '--listen', '127.0.0.1:0', '--stop-fleet'],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            try:
-                _, said = ran.communicate(timeout=10)
-            except subprocess.TimeoutExpired:
-                ran.terminate()
-                _, said = ran.communicate(timeout=30)
+            status, said = checks.refused_serve('--state', state)
             checks.expect(f'serve in a folder of mode {mode:o}',
-                          (ran.returncode, said.count('\n'), f'chmod 700 {state}' in said, os.listdir(state)), (2, 1, True, []))
+                          (status, said.count('\n'), f'chmod 700 {state}' in said, os.listdir(state)), (2, 1, True, []))
             doctor = checks.run('doctor', '--state', state, '--server', 'http://127.0.0.1:9')
             checks.expect(f'doctor on a folder of mode {mode:o}', b'so that others can write it' in doctor.stdout, True)
         state = folder + '/read-only'

@@ -1,18 +1,55 @@
 """A live controller for tests: `smartmig serve` on a free port, with a simulated fleet and a state folder of its own."""
+import ctypes
 import http.client
 import json
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 import threading
+import time
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None)
+
+
+def end_with_the_test():
+    """In a child before it runs its program: SIGTERM when the test is gone, killed by its time limit for instance."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def stop_process(process, program, state):
+    """Ends `serve` by SIGTERM and returns its exit status. One that does not end is killed, and so is its fleet."""
+    process.terminate()
+    try:
+        return process.wait(timeout=120)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+        stop_fleet_of(program, state)
+        raise
+
+
+def stop_fleet_of(program, state):
+    subprocess.run([program, 'fleet', '--state', state + '/fleet', '--stop'], timeout=120)
+
+
+def wait_for(what, holds, most_s=60):
+    """Returns as soon as holds() does; ends the test where that is not within the limit."""
+    end = time.monotonic() + most_s
+    while not holds():
+        if time.monotonic() > end:
+            raise SystemExit(f'not within {most_s} s: {what}')
+        time.sleep(0.02)
 
 
 class Server:
     """`smartmig serve` of its own, with its fleet, in a temporary folder unless one is given."""
 
     def __init__(self, program, *options, config='', state='', stop_fleet=True):
+        self.program = program
         self.state = state or tempfile.mkdtemp(prefix='smartmig-live-')
         options = (*options, '--stop-fleet') if stop_fleet else options
         if config:
@@ -21,10 +58,11 @@ class Server:
             options = (*options, '--config', self.state + '/serve.toml')
         self.process = subprocess.Popen(
             [program, 'serve', '--state', self.state, '--listen', '127.0.0.1:0', *options],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, preexec_fn=end_with_the_test)
         line = self.process.stdout.readline()
         found = re.search(r'https?://127\.0\.0\.1:(\d+)', line)
         if not found:
+            self.end()
             raise SystemExit(f'serve did not start: {line}')
         self.port = int(found.group(1))
         self.url = found.group(0)
@@ -75,8 +113,9 @@ class Server:
 
     def end(self):
         """By SIGTERM; its state stays. The exit status."""
-        self.process.terminate()
-        return self.process.wait(timeout=60)
+        return stop_process(self.process, self.program, self.state)
 
     def clean_up(self):
+        """Also of a fleet that was to outlive its controller."""
+        stop_fleet_of(self.program, self.state)
         shutil.rmtree(self.state, ignore_errors=True)

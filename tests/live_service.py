@@ -10,6 +10,8 @@ import sys
 import tempfile
 import time
 
+from live_server import end_with_the_test, stop_process
+
 
 def receive_until(manager, wanted, seconds=60):
     """All messages up to the one that has the line `wanted`."""
@@ -31,7 +33,8 @@ def main():
         environment = {**os.environ, "NOTIFY_SOCKET": folder + "/notify", "WATCHDOG_USEC": "400000"}
         environment.pop("WATCHDOG_PID", None)
         service = subprocess.Popen([sys.argv[1], "serve", "--state", folder + "/state", "--listen", "127.0.0.1:0", "--fleet", "2xA100-40GB",
-                                    "--stop-fleet"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                    "--stop-fleet"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                   preexec_fn=end_with_the_test)
         try:
             [first] = receive_until(manager, "READY=1")
             if f"MAINPID={service.pid}" not in first or not any(line.startswith("STATUS=2xA100-40GB with smartmig: 0 jobs") for line in first):
@@ -43,12 +46,11 @@ def main():
                 sys.exit(f"the simulated fleet {fleets} has the socket's name")
             service.send_signal(signal.SIGTERM)
             receive_until(manager, "STOPPING=1")
-            if service.wait(60) != 0:
+            if service.wait(120) != 0:
                 sys.exit(f"serve ended with status {service.returncode}")
         finally:
             if service.poll() is None:
-                service.kill()
-                service.wait()
+                stop_process(service, sys.argv[1], folder + "/state")
 
 
 def is_fleet_of(pid, folder):

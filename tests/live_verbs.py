@@ -42,7 +42,7 @@ class Operator:
 
     def comes_to(self, line, pattern):
         """The same, after some time."""
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             if re.fullmatch(pattern, self.ask(line).stdout.strip(), re.DOTALL):
                 return
@@ -193,28 +193,31 @@ def keep_its_fleet(program):
     said = ['--fleet', '1xA100-40GB', '--speed', '200']
     server = Server(program, *said, '--policy', 'none/edf', stop_fleet=False)
     operator = Operator(program, server)
-    server.end()
-    last = server.process.stdout.read()
-    if not re.fullmatch(r'smartmig stopped; running jobs continue\. The simulated fleet still runs \(process \d+\); '
-                        rf'`smartmig fleet --state {server.state}/fleet --stop` stops it\n', last):
-        operator.wrong.append(f'serve ended with: {last}')
-    for running in (True, False):
-        for other, line in ((['--speed', '100'], r"smartmig: --speed: found 100, expected 200, which \S+ has; [^\n]+\n"),
-                            (['--fleet', '2xA100-40GB'], r"smartmig: --fleet: found '2xA100-40GB', expected 1xA100-40GB, [^\n]+\n")):
-            ran = operator.run('serve', '--state', server.state, '--listen', '127.0.0.1:0', *other)
-            if ran.returncode != 2 or not re.fullmatch(line, ran.stderr) or ran.stdout:
-                operator.wrong.append(f'serve {other}, running {running}: exit {ran.returncode}: {ran.stdout}{ran.stderr}')
-        if fleet_runs(server) != running:
-            operator.wrong.append(f'after a refusal the fleet runs: {not running}')
-        ran = operator.run('fleet', '--state', server.state + '/fleet', '--stop')
-        if ran.returncode != 0 or ran.stdout or ran.stderr:
-            operator.wrong.append(f'fleet --stop: exit {ran.returncode}: {ran.stdout}{ran.stderr}')
-    for again in (said, []):
-        operator.server = Server(program, *again, '--policy', 'none/edf', state=server.state)
-        if operator.server.summary()['speed'] != 200:
-            operator.wrong.append(f'serve {again}: the speed is another')
+    try:
+        server.end()
+        last = server.process.stdout.read()
+        if not re.fullmatch(r'smartmig stopped; running jobs continue\. The simulated fleet still runs \(process \d+\); '
+                            rf'`smartmig fleet --state {server.state}/fleet --stop` stops it\n', last):
+            operator.wrong.append(f'serve ended with: {last}')
+        for running in (True, False):
+            for other, line in ((['--speed', '100'], r"smartmig: --speed: found 100, expected 200, which \S+ has; [^\n]+\n"),
+                                (['--fleet', '2xA100-40GB'], r"smartmig: --fleet: found '2xA100-40GB', expected 1xA100-40GB, [^\n]+\n")):
+                ran = operator.run('serve', '--state', server.state, '--listen', '127.0.0.1:0', *other)
+                if ran.returncode != 2 or not re.fullmatch(line, ran.stderr) or ran.stdout:
+                    operator.wrong.append(f'serve {other}, running {running}: exit {ran.returncode}: {ran.stdout}{ran.stderr}')
+            if fleet_runs(server) != running:
+                operator.wrong.append(f'after a refusal the fleet runs: {not running}')
+            ran = operator.run('fleet', '--state', server.state + '/fleet', '--stop')
+            if ran.returncode != 0 or ran.stdout or ran.stderr:
+                operator.wrong.append(f'fleet --stop: exit {ran.returncode}: {ran.stdout}{ran.stderr}')
+        for again in (said, []):
+            operator.server.end()
+            operator.server = Server(program, *again, '--policy', 'none/edf', state=server.state)
+            if operator.server.summary()['speed'] != 200:
+                operator.wrong.append(f'serve {again}: the speed is another')
+    finally:
         operator.server.end()
-    server.clean_up()
+        server.clean_up()
     return operator.wrong
 
 

@@ -8,10 +8,11 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
+
+from live_server import end_with_the_test, stop_process
 
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -19,13 +20,18 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 def start_server(line, work, environment):
     # Not the usual port, which may be taken.
     server = subprocess.Popen([*line.split(), "--listen", "127.0.0.1:0"], cwd=work, env=environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True)
+                              stderr=subprocess.DEVNULL, text=True, preexec_fn=end_with_the_test)
     said = server.stdout.readline()
     found = re.search(r"http://127\.0\.0\.1:\d+", said)
     if not found:
+        stop_server(server, environment)
         sys.exit(f"{line}: printed {said!r}")
     environment["SMARTMIG_SERVER"] = found.group()
     return server
+
+
+def stop_server(server, environment):
+    stop_process(server, server.args[0], environment["XDG_STATE_HOME"] + "/smartmig")
 
 
 def run_all(lines, work, environment):
@@ -41,8 +47,7 @@ def run_all(lines, work, environment):
                 sys.exit(f"{line}: exit {done.returncode}\n{done.stdout}{done.stderr}")
     finally:
         for server in servers:
-            server.send_signal(signal.SIGTERM)
-            server.wait(60)
+            stop_server(server, environment)
 
 
 def main():

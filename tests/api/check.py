@@ -36,7 +36,9 @@ def run_schemathesis(server, folder, options):
         raise SystemExit('tests/api/venv is not there: script/bootstrap test installs schemathesis')
     words = [tool, '--config-file', HERE + '/schemathesis.toml', 'run', server.url + '/openapi.json', '--seed', str(options.seed),
              '--max-examples', str(options.examples), '--phases', options.phases, '--no-color', '--continue-on-failure']
-    return subprocess.run(words, cwd=folder, capture_output=True, text=True, env={**os.environ, 'SMARTMIG_API_TOKEN': TOKEN})
+    # Ended before ctest would end this test: then the controller is ended too.
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, env={**os.environ, 'SMARTMIG_API_TOKEN': TOKEN},
+                          timeout=max(540, 20 * options.examples))
 
 
 def summary(said):
