@@ -15,7 +15,7 @@ add_custom_command(
   DEPENDS smartmig packaging/deb/changelog.in
   WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
   VERBATIM)
-# Not of builds with sanitizers, which nobody installs.
+# Builds with sanitizers are not installed, and need no pages.
 set(always "")
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
   set(always ALL)

@@ -8,7 +8,7 @@ the controller got them.
 A day is chaotic: where one job comes half a second later, others run elsewhere, and ET ends some percent higher or lower. So a
 policy is judged by the mean over several days, with the simulator's own spread beside it.
 
-With --faults calls to the driver fail, hang and take long, boards are lost and reboot, slices come that nobody asked for, and
+With --faults calls to the driver fail, hang and take long, boards are lost and reboot, slices come that the controller did not ask for, and
 jobs fail, overrun and do not stop: then only what must hold in any case is checked. Exits with 1 where something does not."""
 import argparse
 import csv

@@ -275,7 +275,7 @@ def find_what_is_wrong(program):
 
 
 def miss_a_journal(program):
-    """One that is gone while a run of it goes on: `doctor` says what to do, and `recover` is it."""
+    """One that is gone while a run of it continues: `doctor` says what to do, and `recover` is it."""
     server = Server(program, '--fleet', '1xA100-40GB', '--speed', '200', '--policy', 'none/edf', stop_fleet=False)
     operator = Operator(program, server)
     try:

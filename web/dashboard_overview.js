@@ -88,7 +88,7 @@ export class Overview {
 
   troubles() {
     const {fleet} = this, found = [];
-    if (!this.connected) found.push(['down', 'The controller does not answer. What is shown is as it was last seen; jobs run on.', null]);
+    if (!this.connected) found.push(['down', 'The controller does not answer. What is shown is as it was last seen; running jobs continue.', null]);
     if (!fleet.recovered) {
       const line = `The journal was damaged, lost or went back in time; nothing is touched until an operator says recover. ${fleet.trouble}`;
       found.push(['down', line, ['Recover', 'recover']]);
@@ -98,7 +98,7 @@ export class Overview {
       found.push(['down', line, null]);
     }
     if (fleet.frozen && fleet.recovered)
-      found.push(['note', 'Frozen: nothing is started, stopped or changed. Jobs that run go on.', ['Unfreeze', 'unfreeze']]);
+      found.push(['note', 'Frozen: nothing is started, stopped or changed. Running jobs continue.', ['Unfreeze', 'unfreeze']]);
     const day = fleet.modelled?.last_day;
     if (day?.modelled_is_better) {
       const value = et => Number(et.toPrecision(3));

@@ -21,7 +21,7 @@ export class Controller {
     return controller;
   }
 
-  // Again after `end`, it is on the same port, and with the same fleet where that was to run on.
+  // Again after `end`, it is on the same port, and with the same fleet where that was to continue.
   async begin({fleetRunsOn = false} = {}) {
     const options = [...this.options, ...(fleetRunsOn ? [] : ['--stop-fleet'])];
     const child = spawn(this.program, ['serve', '--state', this.state, '--listen', `127.0.0.1:${this.port}`, ...options],
@@ -48,7 +48,7 @@ export class Controller {
     await this.ended;
   }
 
-  // A fleet that was to run on goes too.
+  // A fleet that was to continue is stopped too.
   async stop() {
     if (this.fleetRunsOn) {
       await this.end();
