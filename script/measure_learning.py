@@ -1,7 +1,7 @@
 """Measures what docs/results/learning.md shows and writes it; `script/results learning` calls this.
 
 measure_learning.py PROGRAM FOLDER ROOT [--days N]. What each command printed is kept in FOLDER, under a name made of the command, the
-program's bytes and the files it reads, so that a run that was stopped goes on where it was. ROOT is the repository.
+program's bytes and the files it reads, so that a run that was stopped resumes where it was. ROOT is the repository.
 """
 import argparse
 import hashlib
