@@ -82,7 +82,7 @@ class LiveEnds : public LiveDesk {
 TEST_F(LiveEnds, ARetryLeavesASliceAloneWhoseRunHasEndedUnheard) {
   // The run takes 7.6 s of the host's clock on a 1g slice. The retry comes 14.4 s after the fault,
   // which is injected within the run: the run ends before.
-  options_.retry_first_s = 7200;
+  options_.retry_first_s = options_.retry_most_s = 7200;
   const JobNumber job = run_alone("1-1-1-1-1-1-1", 800);
   const std::string slice = row(job).slice;
   ASSERT_NO_FATAL_FAILURE(lose_events());
