@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "cli/assumptions.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/run_options.h"
@@ -179,6 +180,7 @@ int run_search_static(const SearchStaticOptions& options) {
   }();
   if (!report) return failed(report.error().message);
   if (split->file) report->balance = split->file->balance;
+  report->assumptions = list_assumptions(options.run, **setup, split->file);
   if (*folder) {
     auto files = comparison_files(*report);
     files.push_back({"search.json", to_json(options, *found, *split, *report).dump(2) + "\n"});

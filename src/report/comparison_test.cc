@@ -109,6 +109,17 @@ TEST(ComparisonReport, EndsWithTheBestPolicyAndItsMargins) {
   EXPECT_EQ(best_text(comparison), "");
 }
 
+TEST(ComparisonReport, TellsProgramsWhatTheResultsRestOn) {
+  Comparison comparison = two_policies(1);
+  EXPECT_FALSE(to_json(comparison)[0].contains("assumptions"));
+  comparison.assumptions = {{"deadlines", "the trace's own", "--deadlines"},
+                            {"memory", "every job fits every slice", ""}};
+  for (const auto& object : to_json(comparison)) {
+    EXPECT_EQ(object["assumptions"].dump(),
+              R"({"deadlines":"the trace's own","memory":"every job fits every slice"})");
+  }
+}
+
 TEST(ComparisonReport, SaysWhatOfAFileIsLeftOut) {
   Comparison comparison = two_policies(1);
   JobBalance balance;

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "report/assumption.h"
 #include "sim/metrics.h"
 #include "study/as_it_was.h"
+#include "study/assumption.h"
 #include "workload/losses.h"
 #include "workload/trace.h"
 
@@ -44,7 +44,7 @@ nlohmann::ordered_json to_json(const RunSummary& summary);
 // The baseline of a trace that has start times: "mean wait 3.1 min (median ...".
 std::string as_it_was_text(const AsItWas& was);
 nlohmann::ordered_json to_json(const AsItWas& was);
-// {"deadlines": "...", ...}
+// {"deadlines": "submit + U(2, 6) x the time on 7g", ...}
 nlohmann::ordered_json to_json(const std::vector<Assumption>& assumptions);
 
 // A time in the unit a reader would choose: "31.4 s", "2.5 h".

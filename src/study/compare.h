@@ -11,6 +11,7 @@
 
 #include "base/progress.h"
 #include "study/as_it_was.h"
+#include "study/assumption.h"
 #include "study/bootstrap.h"
 #include "study/bound_days.h"
 #include "study/run_day.h"
@@ -74,6 +75,7 @@ struct Comparison {
   std::vector<DayBound> bounds;         // By day; empty unless added.
   std::vector<double> energy_bounds_j;  // The published one by day; empty unless added.
   std::vector<std::string> speeds;      // speed_assumptions() of the fleet.
+  std::vector<Assumption> assumptions;  // Everything that the results rest on; empty unless added.
   bool priced = false;                  // There is a tariff,
   bool carbon = false;                  // with grams of CO2.
   std::string currency;                 // The tariff's; "": it does not say.
