@@ -143,6 +143,8 @@ TEST(ComparisonReport, SaysWhatOfAFileIsLeftOut) {
             "Unfit: 2 jobs, 5 GPU-hours (5.0 %): needs more memory than any slice of the fleet "
             "has 2 (5 GPU-hours; --memory none or another --fleet changes this); these jobs do not "
             "run and are in no other number.\n");
+  EXPECT_EQ(balance_text({{1, 1, 18900}, {}, {}}),
+            "Kept: 1 of 1 row: 1 job, 18900 GPU-hours (100.0 %).\n");
 }
 
 TEST(ComparisonReport, ShowsHowATraceReallyWent) {
