@@ -82,7 +82,7 @@ struct Comparison {
 
   // Of a trace: Metrics::span_s in the mean of the days.
   std::optional<double> span_s() const;
-  // Those that there is something to say of.
+  // All but cost and carbon where there is no tariff, or none with grams of CO2.
   std::span<const Quantity> quantities() const {
     return std::span(kQuantities).first(kQuantities.size() - 2 + priced + carbon);
   }
