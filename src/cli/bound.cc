@@ -126,7 +126,7 @@ int run_bound(const BoundOptions& options) {
   summary.stretches = (*bounds)[2].prices.stretches();
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.workload = describe_workload(options.run.workload);
-  summary.fleet = fleet.name();
+  summary.fleet = describe_fleet(options.run, fleet);
   summary.costs = engine.costs.name;
   summary.jobs = input.jobs.size();
   summary.energy_weight = input.energy_weight;
