@@ -7,6 +7,11 @@
 
 namespace smartmig {
 
+Error too_many_fields(std::string_view name, std::size_t line) {
+  return {fmt::format("{0}:{1}: found more than {2} fields, expected at most {2}", name, line,
+                      kMaxColumns)};
+}
+
 Result<CsvReader> CsvReader::open(std::string_view text, std::string name, char separator) {
   if (text.starts_with("\xef\xbb\xbf"))
     text.remove_prefix(3);  // A byte-order mark, as spreadsheets write.
@@ -73,7 +78,7 @@ bool CsvReader::read_row() {
       const auto at = static_cast<std::size_t>(static_cast<const char*>(comma) - row.data());
       fields_.push_back(row.substr(0, at));
       row.remove_prefix(at + 1);
-      if (fields_.size() >= kMaxColumns) return too_many_fields();
+      if (fields_.size() >= kMaxColumns) return refuse_fields();
     }
     fields_.push_back(row);
     return true;
@@ -127,13 +132,12 @@ bool CsvReader::read_quoted_row() {
       return false;
     }
     rest_.remove_prefix(1);
-    if (fields_.size() >= kMaxColumns) return too_many_fields();
+    if (fields_.size() >= kMaxColumns) return refuse_fields();
   }
 }
 
-bool CsvReader::too_many_fields() {
-  error_ = Error{
-      fmt::format("{}:{}: more than {} fields, expected at most that", name_, line_, kMaxColumns)};
+bool CsvReader::refuse_fields() {
+  error_ = too_many_fields(name_, line_);
   return false;
 }
 

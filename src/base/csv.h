@@ -21,6 +21,8 @@ namespace smartmig {
 
 // Far more than any table has; finding a column takes time in their number.
 inline constexpr std::size_t kMaxColumns = 4096;
+// The error of a line with more.
+Error too_many_fields(std::string_view name, std::size_t line);
 
 class CsvReader {
  public:
@@ -51,7 +53,7 @@ class CsvReader {
       : rest_(text), name_(std::move(name)), separator_(separator) {}
   bool read_row();
   bool read_quoted_row();
-  bool too_many_fields();
+  bool refuse_fields();
 
   std::string_view rest_;
   std::string name_;

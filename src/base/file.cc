@@ -19,7 +19,7 @@ bool is_gzip(std::string_view bytes) {
 }
 
 tl::unexpected<Error> too_large(std::string_view name, std::size_t limit) {
-  return fail("{}: holds more than {} bytes, expected at most that", name, limit);
+  return fail("{0}: found more than {1} bytes, expected at most {1}", name, limit);
 }
 
 }  // namespace

@@ -143,15 +143,15 @@ TEST_F(File, RefusesMoreBytesThanTheLimit) {
   FileLimits limits;
   limits.bytes = 100;
   EXPECT_EQ(gunzip(gzip(noise(200)), "n.gz", limits).error().message,
-            "n.gz: holds more than 100 bytes, expected at most that");
+            "n.gz: found more than 100 bytes, expected at most 100");
   std::ofstream(path("plain")) << std::string(101, 'x');
   EXPECT_EQ(read_file(path("plain"), limits).error().message,
-            path("plain") + ": holds more than 100 bytes, expected at most that");
+            path("plain") + ": found more than 100 bytes, expected at most 100");
   std::ofstream(path("fits")) << std::string(100, 'x');
   EXPECT_TRUE(read_file(path("fits"), limits));
   // What has no size and no end is read no further than the limit.
   EXPECT_EQ(read_file("/dev/zero", limits).error().message,
-            "/dev/zero: holds more than 100 bytes, expected at most that");
+            "/dev/zero: found more than 100 bytes, expected at most 100");
 }
 
 }  // namespace

@@ -76,13 +76,11 @@ std::optional<double> with_units(std::string_view text) {
 
 Result<double> parse_duration_s(std::string_view text) {
   std::optional<double> seconds;
-  if (text.find_first_of("-:") != std::string_view::npos) {
-    seconds = slurm_form(text);
-  } else if (text.find_first_of("dhms") != std::string_view::npos) {
-    seconds = with_units(text);
-  } else if (!text.empty() && (text[0] == '.' || (text[0] >= '0' && text[0] <= '9'))) {
-    seconds = parse_number(text);  // With an exponent too, as before there were units.
-  }
+  // A number may have an exponent, as in 1e-3; it has no sign, and is neither inf nor nan.
+  if (!text.empty() && (text[0] == '.' || (text[0] >= '0' && text[0] <= '9')))
+    seconds = parse_number(text);
+  if (!seconds && text.find_first_of("-:") != std::string_view::npos) seconds = slurm_form(text);
+  if (!seconds && text.find_first_of("dhms") != std::string_view::npos) seconds = with_units(text);
   if (!seconds || *seconds > kMaxSeconds)
     return fail("found {}, expected a length of time such as 90s, 10m, 2h, 1-02:00:00 or seconds",
                 in_quotes(text));
@@ -91,7 +89,7 @@ Result<double> parse_duration_s(std::string_view text) {
 
 Result<std::int64_t> parse_size_mib(std::string_view text) {
   const auto wrong = [&] {
-    return fail("found {}, expected a size such as 8G, 512M or MiB", in_quotes(text));
+    return fail("found {}, expected a size such as 8G, 512M or a number of MiB", in_quotes(text));
   };
   std::string_view number = text;
   double mib = 1;

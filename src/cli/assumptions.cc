@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "fleet/speeds.h"
 #include "workload/generator.h"
+#include "workload/profile_pool.h"
 
 namespace smartmig {
 namespace {
@@ -39,11 +40,13 @@ Assumption speeds(const WorkloadOptions& options, const RunSetup& setup,
   }
   if (file) {
     const std::string set = options.assign_profiles.value_or("paper");
+    const auto pool = ProfilePool::parse(set);
+    SM_CHECK(pool.has_value());
     return {"speeds",
-            set == "linear" ? "linear in the compute slices, through each job's observed time"
-                            : fmt::format("profiles drawn from '{}', through each job's observed "
-                                          "time on the size it had",
-                                          set),
+            pool->is_linear() ? "linear in the compute slices, through each job's observed time"
+                              : fmt::format("profiles drawn from '{}', through each job's observed "
+                                            "time on the size it had",
+                                            set),
             "--assign-profiles"};
   }
   const bool linear = options.speeds.value_or("paper") == "linear";
@@ -81,21 +84,33 @@ Assumption estimates(const RunOptions& options, const std::optional<JobFile>& fi
 Assumption memory(const WorkloadOptions& options, const std::optional<JobFile>& file) {
   if (!file) return {"memory", "every job fits every slice", ""};
   if (!file->trace) return {"memory", "the column memory_mib, else a job fits every slice", ""};
-  const std::string rule = options.memory.value_or("trace");
-  return {"memory",
-          rule == "trace"  ? "what the trace says; a job of which it says nothing fits every slice"
-          : rule == "none" ? "every job fits every slice"
-                           : "that of the job's speed profile",
-          "--memory"};
+  const auto rule = parse_memory_rule(options.memory.value_or("trace"));
+  SM_CHECK(rule.has_value());
+  switch (*rule) {
+    case MemoryRule::kTrace:
+      return {"memory", "what the trace says; a job of which it says nothing fits every slice",
+              "--memory"};
+    case MemoryRule::kProfile:
+      return {"memory", "that of the job's speed profile", "--memory"};
+    case MemoryRule::kIgnore:
+      break;
+  }
+  return {"memory", "every job fits every slice", "--memory"};
 }
 
 Assumption several_gpus(const WorkloadOptions& options) {
-  const std::string rule = options.multi_gpu.value_or("drop");
-  return {"jobs on several GPUs",
-          rule == "drop"  ? "left out"
-          : rule == "one" ? "run on one GPU for as long as they ran on several"
-                          : "run as one job for each GPU",
-          "--multi-gpu"};
+  constexpr const char* kWhat = "jobs on several GPUs";
+  const auto rule = parse_multi_gpu(options.multi_gpu.value_or("drop"));
+  SM_CHECK(rule.has_value());
+  switch (*rule) {
+    case MultiGpu::kOne:
+      return {kWhat, "run on one GPU for as long as they ran on several", "--multi-gpu"};
+    case MultiGpu::kSplit:
+      return {kWhat, "run as one job for each GPU", "--multi-gpu"};
+    case MultiGpu::kDrop:
+      break;
+  }
+  return {kWhat, "left out", "--multi-gpu"};
 }
 
 Assumption boards(const RunOptions& options, const RunSetup& setup) {
@@ -112,12 +127,20 @@ std::optional<Assumption> board_speeds(const RunSetup& setup) {
   return Assumption{"speeds of boards", join(lines, "; "), "--speed-factor, --trace-board"};
 }
 
-Assumption costs(const RunSetup& setup) {
-  const std::string& name = setup.settings.engine.costs.name;
-  const char* meaning = name == "free"   ? ": slices change and jobs move in no time"
-                        : name == "real" ? ": slices and checkpoints take the times of hardware"
-                                         : "";
-  return {"costs of moves", name + meaning, "--costs, --cost-scale"};
+Assumption costs_of_moves(const RunSetup& setup) {
+  const Costs& costs = setup.settings.engine.costs;
+  std::vector<std::string> slow;
+  if (costs.operation_scale > 0) slow.emplace_back("slices");
+  if (costs.save_restore && costs.save_restore_scale > 0) slow.emplace_back("checkpoints");
+  std::string meaning = slow.empty() ? "slices change and jobs move in no time"
+                                     : join(slow, " and ") + " take the times of hardware";
+  if (costs.deadline_cut_us > 0) {
+    meaning += fmt::format(
+        ", but {:g} s are taken off the deadline of a job that is placed as "
+        "its GPU's layout changes",
+        to_s(costs.deadline_cut_us));
+  }
+  return {"costs of moves", fmt::format("{}: {}", costs.name, meaning), "--costs, --cost-scale"};
 }
 
 Assumption preemption(const RunSetup& setup) {
@@ -144,7 +167,7 @@ std::vector<Assumption> list_assumptions(const RunOptions& options, const RunSet
   if (file && file->trace) list.push_back(several_gpus(workload));
   list.push_back(boards(options, setup));
   if (auto speeds_of_boards = board_speeds(setup)) list.push_back(std::move(*speeds_of_boards));
-  list.push_back(costs(setup));
+  list.push_back(costs_of_moves(setup));
   list.push_back(preemption(setup));
   return list;
 }

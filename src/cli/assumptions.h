@@ -6,12 +6,13 @@
 #include <vector>
 
 #include "cli/run_options.h"
-#include "report/assumption.h"
+#include "study/assumption.h"
 
 namespace smartmig {
 
 // `file` is empty for the generator. To add one: append it here, and every page, the JSON of
-// `simulate` and the text under a trace's table have it.
+// `simulate`, `compare`, `evaluate` and `search-static`, and the text under a trace's table have
+// it.
 std::vector<Assumption> list_assumptions(const RunOptions& options, const RunSetup& setup,
                                          const std::optional<JobFile>& file);
 

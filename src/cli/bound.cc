@@ -70,6 +70,28 @@ int run_check(const BoundOptions& options, const BoundInput& input) {
   return 0;
 }
 
+// By energy, tardiness and ET, in this order. Errors are bad input.
+Result<std::vector<CertifiedBound>> search_bounds(const BoundOptions& options,
+                                                  const BoundInput& input) {
+  AscentOptions ascent;
+  ascent.threads = options.run.threads;
+  ascent.rounds = options.rounds;
+  ascent.finest = options.stretches;
+  constexpr std::size_t kParts = 100;
+  // The search for the least energy is over at once.
+  Progress progress("bound: search", 2 * kParts, Progress::Shown::kPercent);
+  std::vector<CertifiedBound> bounds;
+  for (const Objective objective : {Objective::kEnergy, Objective::kTardiness, Objective::kEt}) {
+    std::size_t shown = 0;
+    auto bound = certify(input, objective, ascent, [&](double share) {
+      for (; shown < static_cast<std::size_t>(share * kParts); ++shown) progress.step();
+    });
+    if (!bound) return pass_on(bound);
+    bounds.push_back(std::move(*bound));
+  }
+  return bounds;
+}
+
 int run_bound(const BoundOptions& options) {
   if (const auto good = check_numbers(options); !good) return bad_input(good.error().message);
   const auto setup = read_setup(options.run);
@@ -86,24 +108,8 @@ int run_bound(const BoundOptions& options) {
   }
 
   const auto start = std::chrono::steady_clock::now();
-  AscentOptions ascent;
-  ascent.threads = options.run.threads;
-  ascent.rounds = options.rounds;
-  ascent.finest = options.stretches;
-  std::vector<CertifiedBound> bounds;
-  {
-    constexpr std::size_t kParts = 100;
-    // The search for the least energy is over at once.
-    Progress progress("bound: search", 2 * kParts, Progress::Shown::kPercent);
-    for (const Objective objective : {Objective::kEnergy, Objective::kTardiness, Objective::kEt}) {
-      std::size_t shown = 0;
-      auto bound = certify(input, objective, ascent, [&](double share) {
-        for (; shown < static_cast<std::size_t>(share * kParts); ++shown) progress.step();
-      });
-      if (!bound) return bad_input(bound.error().message);
-      bounds.push_back(std::move(*bound));
-    }
-  }
+  const auto bounds = search_bounds(options, input);
+  if (!bounds) return bad_input(bounds.error().message);
   BoundSummary summary;
   summary.linearised_energy_j = linearised_energy_j(input);
   summary.linearised_applies = linearised_energy_applies(input);
@@ -114,13 +120,13 @@ int run_bound(const BoundOptions& options) {
     const Progress progress("bound: the published tardiness program");
     summary.program = solve_tardiness_program(input, program);
   }
-  summary.energy_j = bounds[0].value;
-  summary.avg_tardiness_s = bounds[1].value;
-  summary.et = bounds[2].value;
-  summary.stretches = bounds[2].prices.stretches();
+  summary.energy_j = (*bounds)[0].value;
+  summary.avg_tardiness_s = (*bounds)[1].value;
+  summary.et = (*bounds)[2].value;
+  summary.stretches = (*bounds)[2].prices.stretches();
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   summary.workload = describe_workload(options.run.workload);
-  summary.fleet = fleet.name();
+  summary.fleet = describe_fleet(options.run, fleet);
   summary.costs = engine.costs.name;
   summary.jobs = input.jobs.size();
   summary.energy_weight = input.energy_weight;
@@ -132,7 +138,7 @@ int run_bound(const BoundOptions& options) {
   fmt::print("{}{}", options.run.json ? json.dump(2) + "\n" : to_text(summary),
              jobs->file && !options.run.json ? balance_text(jobs->file->balance) : "");
   if (!options.certificate.empty()) {
-    const auto written = write_file(options.certificate, write_certificate(input, bounds));
+    const auto written = write_file(options.certificate, write_certificate(input, *bounds));
     if (!written) return failed(written.error().message);
   }
   return 0;

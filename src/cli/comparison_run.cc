@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/assumptions.h"
 #include "study/published.h"
 
 namespace smartmig {
@@ -41,6 +42,7 @@ Result<PreparedComparison> prepare(const CompareOptions& options) {
   }();
   if (!days) return pass_on(days);
   prepared.days = std::move(*days);
+  prepared.assumptions = list_assumptions(options.run, *prepared.setup, prepared.days.file);
   prepared.threads = options.run.threads;
   prepared.bound = options.bound;
   prepared.energy_bound = options.energy_bound;
@@ -71,6 +73,7 @@ Result<Comparison> run(const PreparedComparison& prepared, const std::string& wh
   }();
   if (!comparison) return comparison;
   set_file(*comparison, days);
+  comparison->assumptions = prepared.assumptions;
   if (prepared.bound) {
     Progress progress(what + ": bounds", days.count * kBoundSteps, Progress::Shown::kPercent);
     auto bounds = bound_days(settings, days.count, days.day, prepared.threads, &progress);

@@ -30,6 +30,7 @@ struct PreparedComparison {
   std::vector<std::string> specs;
   std::vector<Policy> policies;  // One for each of them.
   StudyDays days;
+  std::vector<Assumption> assumptions;  // What the results will rest on.
   int threads = 0;
   bool bound = false;
   bool energy_bound = false;

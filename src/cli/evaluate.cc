@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/assumptions.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/run_options.h"
@@ -59,6 +60,7 @@ int run_evaluate(EvaluateOptions options) {
   }();
   if (!comparison) return failed(comparison.error().message);
   set_file(*comparison, *days);
+  comparison->assumptions = list_assumptions(options.run, **setup, days->file);
   if (*folder) {
     if (const auto written = (*folder)->write(comparison_files(*comparison)); !written)
       return failed(written.error().message);

@@ -37,7 +37,7 @@ BoardView view_board(const Board& board, bool all_profiles);
 ChangeView view_change(const Board& board, SlotSet from, SlotSet to);
 // Seconds of one step, by the size of its slice (`real` setting).
 double step_seconds(const Board& board, const Step& step);
-// One line for each thing about the board that nobody measured.
+// One line for each property of the board that was not measured.
 std::vector<std::string> assumptions(const Board& board);
 
 std::string boards_text(const std::vector<BoardView>& views);

@@ -1,5 +1,4 @@
 // `smartmig jobs`: the queue and what runs, in the columns that people know from squeue.
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/printable.h"
 #include "base/text.h"
 #include "cli/live_verb.h"
 #include "cli/live_words.h"
@@ -19,7 +19,8 @@ namespace {
 using nlohmann::json;
 
 constexpr int kJobsOfOneRequest = 1000;
-constexpr std::size_t kLongestCell = 40;
+constexpr std::size_t kLongestCell = 40;  // In bytes.
+constexpr double kLeastWatchS = 0.1;      // A list asks the controller several times.
 
 struct StateWord {
   const char* state;
@@ -98,8 +99,18 @@ ApiResult<void> fetch(const JobsOptions& options, const std::string& state, json
   return {};
 }
 
+// Cut between two characters, never within one.
 std::string shortened(const std::string& text) {
-  return text.size() <= kLongestCell ? text : text.substr(0, kLongestCell - 3) + "...";
+  constexpr std::string_view kCut = "...";
+  if (text.size() <= kLongestCell) return text;
+  const std::string_view all = text;
+  std::size_t end = 0;
+  while (true) {
+    const std::size_t next = end + first_character(all.substr(end)).size;
+    if (next + kCut.size() > kLongestCell) break;
+    end = next;
+  }
+  return fmt::format("{}{}", all.substr(0, end), kCut);
 }
 
 double number(const json& job, const char* field, double fallback) {
@@ -169,6 +180,9 @@ ApiResult<std::string> list_text(const JobsOptions& options,
 int run_jobs(const JobsOptions& options) {
   const auto states = wanted_states(options);
   if (!states) return bad_input(states.error().message);
+  if (options.watch_s && *options.watch_s < kLeastWatchS)
+    return bad_input(fmt::format("--watch: found {:g} s, expected {:g} s or more", *options.watch_s,
+                                 kLeastWatchS));
   const bool redraws = options.watch_s && !options.json && isatty(STDOUT_FILENO);
   for (;;) {
     const auto text = list_text(options, *states);

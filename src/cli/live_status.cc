@@ -9,7 +9,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kFewGpus = 16;       // So many are listed without being asked for.
+constexpr std::size_t kFewGpus = 16;       // At most this many are listed by default.
 constexpr std::size_t kMostLayouts = 6;    // Named in the summary.
 constexpr std::size_t kMostTroubles = 10;  // GPUs named in the summary.
 constexpr int kGpusOfOneRequest = 1000;
@@ -75,8 +75,10 @@ std::string layouts_text(const json& groups) {
 
 std::string slices_text(const json& groups) {
   std::int64_t slices = 0, busy = 0;
-  for (const json& group : groups.value("groups", json::array()))
-    slices += whole(group, "slices"), busy += whole(group, "busy_slices");
+  for (const json& group : groups.value("groups", json::array())) {
+    slices += whole(group, "slices");
+    busy += whole(group, "busy_slices");
+  }
   return fmt::format("{} of {} busy", busy, slices);
 }
 
@@ -131,7 +133,10 @@ ApiResult<std::size_t> print_gpus(const ApiClient& client, const std::string& qu
     const auto page = client.ask_json(
         "GET", fmt::format("{}/fleet?from={}&limit={}{}", kLiveApi, from, limit, query));
     if (!page) return tl::unexpected(page.error());
-    for (const json& gpu : page->value("gpus", json::array())) print_gpu(gpu), ++shown;
+    for (const json& gpu : page->value("gpus", json::array())) {
+      print_gpu(gpu);
+      ++shown;
+    }
     from = most > 0 && shown >= most ? "" : text_of(*page, "next");
   }
   return shown;
@@ -153,7 +158,7 @@ int show_fleet_status(const StatusOptions& options) {
   if (options.gpus || options.filters() || gpus <= kFewGpus) {
     const auto shown = print_gpus(client, filter_query(options), 0);
     if (!shown) return failed(shown.error());
-    if (*shown == 0) fmt::print("no GPU is like that\n");
+    if (*shown == 0) fmt::print("no GPU matches\n");
     return 0;
   }
   for (const char* state : {"&state=fenced", "&state=lost"}) {

@@ -104,7 +104,7 @@ Result<ReportContext> read_report_context(const ReportOptions& options, const Ru
     context.learning_curve = std::move(*chart);
   }
   context.workload = describe_workload(run.workload);
-  context.fleet = setup.fleet.name();
+  context.fleet = describe_fleet(run, setup.fleet);
   context.notes.push_back(describe_run(run, setup));
   if (file) {
     context.balance = file->balance;

@@ -45,40 +45,44 @@ Result<void> check_numbers(const RunOptions& options) {
   return {};
 }
 
-Result<RunJobs> jobs_of_file(const WorkloadOptions& options, const Fleet& fleet) {
+// The jobs of a file that the fleet can run: one table, or one for each day.
+struct FileJobs {
+  std::vector<JobTable> tables;
+  JobFile file;
+};
+Result<FileJobs> jobs_of_file(const WorkloadOptions& options, bool split, const Fleet& fleet) {
   auto imported = import_jobs(options);
   if (!imported) return pass_on(imported);
-  JobFile file;
+  FileJobs jobs;
+  JobFile& file = jobs.file;
   file.trace = std::move(imported->report);
   file.counts = imported->counts;
-  JobBalance& balance = file.balance;
-  balance.dropped = std::move(imported->dropped);
-  balance.unfit = unfit_jobs(imported->table, imported->sources, fleet);
-  if (!balance.unfit.empty()) imported->table = fitting_jobs(imported->table, fleet);
-  if (imported->table.jobs.empty()) {
-    return fail("{}: no job fits a slice of {}: {}", options.jobs, fleet.name(),
-                balance.unfit.text());
+  file.balance = balance_of(imported->table, imported->sources, fleet);
+  file.balance.dropped = std::move(imported->dropped);
+  // Days are cut first: a job that the fleet cannot run is part of its day's window all the same.
+  if (split) {
+    jobs.tables = split_days(imported->table);
+  } else {
+    jobs.tables.push_back(std::move(imported->table));
   }
-  for (const JobSource& source : imported->sources)
-    balance.kept += {source.first_of_row ? 1u : 0u, 1, source.gpu_hours};
-  const Amount unfit = balance.unfit.total();
-  balance.kept.rows -= unfit.rows;
-  balance.kept.jobs -= unfit.jobs;
-  balance.kept.gpu_hours -= unfit.gpu_hours;
-  file.as_it_was = as_it_was(imported->table);
-  return RunJobs{std::move(imported->table), std::move(file)};
+  if (!file.balance.unfit.empty()) {
+    for (JobTable& table : jobs.tables) table = fitting_jobs(table, fleet);
+    std::erase_if(jobs.tables, [](const JobTable& table) { return table.jobs.empty(); });
+  }
+  if (jobs.tables.empty()) {
+    return fail("{}: no job fits a slice of {}: {}", options.jobs, fleet.name(),
+                file.balance.unfit.text());
+  }
+  file.as_it_was = as_it_was(jobs.tables);
+  return jobs;
 }
 
 Result<StudyDays> days_of_file(const WorkloadOptions& options, bool split, const Fleet& fleet) {
-  auto jobs = jobs_of_file(options, fleet);
+  auto jobs = jobs_of_file(options, split, fleet);
   if (!jobs) return pass_on(jobs);
   std::vector<DayTable> tables;
-  if (split) {
-    for (JobTable& table : split_days(jobs->table))
-      tables.push_back(std::make_shared<const JobTable>(std::move(table)));
-  } else {
-    tables.push_back(std::make_shared<const JobTable>(std::move(jobs->table)));
-  }
+  for (JobTable& table : jobs->tables)
+    tables.push_back(std::make_shared<const JobTable>(std::move(table)));
   StudyDays days;
   days.count = tables.size();
   days.day = [tables](std::size_t day) -> Result<DayTable> { return tables[day]; };
@@ -188,7 +192,11 @@ Result<std::optional<OutputFolder>> open_out(const RunOptions& options) {
 }
 
 Result<RunJobs> read_jobs(const WorkloadOptions& options, const Fleet& fleet) {
-  if (!options.jobs.empty()) return jobs_of_file(options, fleet);
+  if (!options.jobs.empty()) {
+    auto jobs = jobs_of_file(options, false, fleet);
+    if (!jobs) return pass_on(jobs);
+    return RunJobs{std::move(jobs->tables.front()), std::move(jobs->file)};
+  }
   auto table = make_jobs(options, 0);
   if (!table) return pass_on(table);
   return RunJobs{std::move(*table), std::nullopt};

@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "base/file.h"
+
 namespace smartmig {
 namespace {
 
@@ -74,6 +76,26 @@ TEST(RunOptions, SplittingIsForFiles) {
   const auto days = read_days(options, true, *Fleet::parse("1xA100-40GB"));
   ASSERT_FALSE(days);
   EXPECT_TRUE(days.error().message.starts_with("--split-days"));
+}
+
+TEST(RunOptions, AJobThatTheFleetCannotRunIsPartOfItsDaysWindow) {
+  RunOptions options;
+  options.workload.jobs = testing::TempDir() + "split_unfit.csv";
+  const auto written =
+      write_file(options.workload.jobs,
+                 "id,submit_s,deadline_s,kind,p1g_s,p2g_s,p3g_s,p4g_s,p7g_s,memory_mib\n"
+                 "a,0,9,training,7,6,5,4,3,\n"
+                 "b,3600,9999,training,7,6,5,4,3,100000\n"
+                 "c,86400,99999,training,7,6,5,4,3,100000\n");
+  ASSERT_TRUE(written);
+  const auto days = read_days(options, true, *Fleet::parse("1xA100-40GB"));
+  ASSERT_TRUE(days) << days.error().message;
+  ASSERT_EQ(days->count, 1u) << "of the second day no job fits";
+  const DayTable day = *days->day(0);
+  EXPECT_EQ(day->jobs.size(), 1u);
+  EXPECT_EQ(day->trace->last_submit_us, kHourUs);
+  EXPECT_EQ(days->file->balance.kept.jobs, 1u);
+  EXPECT_EQ(days->file->balance.unfit.total().jobs, 2u);
 }
 
 TEST(RunOptions, ScalesOfPowerAndCostsReachTheRun) {

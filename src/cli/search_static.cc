@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "cli/assumptions.h"
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/run_options.h"
@@ -130,55 +131,66 @@ std::string mig_parted_of(const std::string& layouts, const Fleet& fleet) {
   return mig_parted_yaml(gpus);
 }
 
+// Errors are bad input.
+Result<SearchOptions> read_search(const SearchStaticOptions& options, const Fleet& fleet) {
+  SearchOptions search = options.search;
+  search.threads = options.run.threads;
+  if (options.budget < 1)
+    return fail("--budget: found {}, expected 1 or more simulated days", options.budget);
+  search.budget = static_cast<std::size_t>(options.budget);
+  if (const auto policy = make_policy("none/" + search.placer, fleet); !policy)
+    return pass_on(policy);
+  for (const std::string& start : search.starts) {
+    if (const auto layouts = parse_layout_list(start, fleet); !layouts) return pass_on(layouts);
+  }
+  if (search.starts.empty() && is_published_fleet(fleet)) search.starts = {kPublishedLayouts};
+  if (const auto parent = std::filesystem::path(options.mig_parted).parent_path();
+      !parent.empty() && !std::filesystem::is_directory(parent)) {
+    return fail("--mig-parted: there is no folder '{}'", parent.string());
+  }
+  return search;
+}
+
+// The start and the best layouts, compared on the days to report on.
+Result<Comparison> compare_found(const SearchStaticOptions& options, const RunSetup& setup,
+                                 const SearchResult& found, const Split& split) {
+  const auto policy_of = [&](const FoundLayouts& layouts) {
+    return fmt::format("static:{}/{}", layouts.layouts, options.search.placer);
+  };
+  std::vector<std::string> specs = {policy_of(found.start)};
+  for (const FoundLayouts& layouts : found.best) {
+    if (layouts.layouts != found.start.layouts) specs.push_back(policy_of(layouts));
+  }
+  const auto policies = make_policies(setup.settings, specs);
+  if (!policies) return pass_on(policies);
+  const DaySource source = [&](std::size_t day) -> Result<DayTable> { return split.report[day]; };
+  Progress progress("search-static: runs to report on", split.report.size() * policies->size());
+  auto report = compare(setup.settings, *policies, split.report.size(), source, options.run.threads,
+                        &progress);
+  if (!report) return pass_on(report);
+  if (split.file) report->balance = split.file->balance;
+  report->assumptions = list_assumptions(options.run, setup, split.file);
+  return report;
+}
+
 int run_search_static(const SearchStaticOptions& options) {
   const auto setup = read_setup(options.run);
   if (!setup) return bad_input(setup.error().message);
   const Fleet& fleet = (*setup)->fleet;
-  SearchOptions search = options.search;
-  search.threads = options.run.threads;
-  if (options.budget < 1) {
-    return bad_input(
-        fmt::format("--budget: found {}, expected 1 or more simulated days", options.budget));
-  }
-  search.budget = static_cast<std::size_t>(options.budget);
-  if (const auto policy = make_policy("none/" + search.placer, fleet); !policy)
-    return bad_input(policy.error().message);
-  for (const std::string& start : search.starts) {
-    if (const auto layouts = parse_layout_list(start, fleet); !layouts)
-      return bad_input(layouts.error().message);
-  }
-  if (search.starts.empty() && is_published_fleet(fleet)) search.starts = {kPublishedLayouts};
+  const auto search = read_search(options, fleet);
+  if (!search) return bad_input(search.error().message);
   const auto split = read_split(options, fleet);
   if (!split) return bad_input(split.error().message);
   auto folder = open_out(options.run);
   if (!folder) return bad_input(folder.error().message);
-  if (const auto parent = std::filesystem::path(options.mig_parted).parent_path();
-      !parent.empty() && !std::filesystem::is_directory(parent)) {
-    return bad_input(fmt::format("--mig-parted: there is no folder '{}'", parent.string()));
-  }
 
   const auto found = [&] {
-    Progress progress("search-static", search.budget);
-    return search_static((*setup)->settings, split->train, search, &progress);
+    Progress progress("search-static", search->budget);
+    return search_static((*setup)->settings, split->train, *search, &progress);
   }();
   if (!found) return failed(found.error().message);
-  const auto policy_of = [&](const FoundLayouts& layouts) {
-    return fmt::format("static:{}/{}", layouts.layouts, search.placer);
-  };
-  std::vector<std::string> specs = {policy_of(found->start)};
-  for (const FoundLayouts& layouts : found->best) {
-    if (layouts.layouts != found->start.layouts) specs.push_back(policy_of(layouts));
-  }
-  const auto policies = make_policies((*setup)->settings, specs);
-  if (!policies) return failed(policies.error().message);
-  const DaySource source = [&](std::size_t day) -> Result<DayTable> { return split->report[day]; };
-  auto report = [&] {
-    Progress progress("search-static: runs to report on", split->report.size() * policies->size());
-    return compare((*setup)->settings, *policies, split->report.size(), source, options.run.threads,
-                   &progress);
-  }();
+  const auto report = compare_found(options, **setup, *found, *split);
   if (!report) return failed(report.error().message);
-  if (split->file) report->balance = split->file->balance;
   if (*folder) {
     auto files = comparison_files(*report);
     files.push_back({"search.json", to_json(options, *found, *split, *report).dump(2) + "\n"});

@@ -138,18 +138,6 @@ Result<void> read_costs(std::string& costs) {
   return {};
 }
 
-// "4xA100-40GB+4xH100-80GB"
-std::string fleet_spec(const std::vector<std::string>& boards) {
-  std::string text;
-  for (std::size_t i = 0; i < boards.size();) {
-    std::size_t end = i;
-    while (end < boards.size() && boards[end] == boards[i]) ++end;
-    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", end - i, boards[i]);
-    i = end;
-  }
-  return text;
-}
-
 bool has_fleet(const ServeOptions& options) {
   return fs::exists(options.control.state_dir + "/fleet/fleet.state");
 }

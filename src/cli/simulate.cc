@@ -51,6 +51,35 @@ std::vector<OutputFile> output_files(const Engine& engine, const RunSummary& sum
   return files;
 }
 
+// What the run was asked for and what it rests on; the metrics are added after it.
+RunSummary describe(const SimulateOptions& options, const RunSetup& setup,
+                    const std::optional<JobFile>& file) {
+  const RunSettings& settings = setup.settings;
+  RunSummary summary;
+  summary.policy = options.policy;
+  summary.workload = describe_workload(options.run.workload);
+  summary.fleet = describe_fleet(options.run, setup.fleet);
+  summary.costs = settings.engine.costs.name;
+  summary.preemption = to_string(settings.engine.preemption);
+  summary.seed = options.run.workload.seed;
+  summary.energy_weight = settings.energy_weight;
+  summary.gpu_events = settings.engine.events.size();
+  if (settings.tariff) {
+    summary.priced = true;
+    summary.currency = settings.tariff->currency;
+    summary.carbon = settings.tariff->g_co2_per_kwh.has_value();
+  }
+  if (file) {
+    summary.trace = file->trace;
+    summary.balance = file->balance;
+    summary.as_it_was = file->as_it_was;
+  }
+  summary.speeds = speed_assumptions(setup.fleet);
+  summary.assumed = board_assumptions(setup.fleet);
+  summary.assumptions = list_assumptions(options.run, setup, file);
+  return summary;
+}
+
 int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
   const auto setup = read_setup(options.run);
   if (!setup) return bad_input(setup.error().message);
@@ -80,34 +109,14 @@ int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
   settings.engine.hourly_energy = settings.tariff.has_value();
   settings.engine.stays = folder->has_value();
 
+  RunSummary summary = describe(options, **setup, jobs->file);
   const auto start = std::chrono::steady_clock::now();
   Engine engine(fleet, jobs->table, *policy, settings.engine);
   if (const auto done = run_with_progress(engine); !done) return failed(done.error().message);
-  RunSummary summary;
   summary.metrics = measure(engine, settings.energy_weight);
   if (settings.tariff) price(*settings.tariff, engine.energy_by_hour_j(), summary.metrics);
   summary.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-
-  summary.policy = options.policy;
-  summary.workload = describe_workload(options.run.workload);
-  summary.fleet = describe_fleet(options.run, fleet);
-  summary.costs = settings.engine.costs.name;
-  summary.preemption = to_string(settings.engine.preemption);
-  summary.seed = options.run.workload.seed;
-  summary.energy_weight = settings.energy_weight;
-  summary.gpu_events = settings.engine.events.size();
-  summary.priced = settings.tariff.has_value();
-  if (summary.priced) summary.currency = settings.tariff->currency;
-  summary.carbon = summary.priced && settings.tariff->g_co2_per_kwh;
   if (engine.records()) summary.means = engine.records()->means();
-  if (jobs->file) {
-    summary.trace = jobs->file->trace;
-    summary.balance = jobs->file->balance;
-    summary.as_it_was = jobs->file->as_it_was;
-  }
-  summary.speeds = speed_assumptions(fleet);
-  summary.assumed = board_assumptions(fleet);
-  summary.assumptions = list_assumptions(options.run, **setup, jobs->file);
   if (*folder) {
     if (const auto written = (*folder)->write(output_files(engine, summary, context)); !written)
       return failed(written.error().message);

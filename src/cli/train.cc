@@ -130,7 +130,7 @@ class KnobProgress {
   TrainingLine line_;
 };
 
-int go_on_later(std::int64_t iterations, const TrainOptions& options) {
+int say_how_to_resume(std::int64_t iterations, const TrainOptions& options) {
   std::fflush(stdout);
   return failed(
       fmt::format("stopped after {} iterations; continue with: smartmig train --recipe {} "
@@ -168,7 +168,7 @@ int run_knobs(const TrainOptions& options, const Recipe& recipe, const std::stri
     fmt::print("{}\n{} generations, {} evaluations.\n", result->file, last.generation,
                last.evaluations);
   }
-  return result->done ? 0 : go_on_later(last.generation, options);
+  return result->done ? 0 : say_how_to_resume(last.generation, options);
 }
 
 int run_train(TrainOptions options) {
@@ -217,7 +217,7 @@ int run_train(TrainOptions options) {
   }
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
   print(options, *result, wall.count());
-  return result->done ? 0 : go_on_later(result->curve.back().iteration, options);
+  return result->done ? 0 : say_how_to_resume(result->curve.back().iteration, options);
 }
 
 }  // namespace

@@ -181,12 +181,17 @@ std::array<double, kSizeCount> Fleet::best_times(const Job& job, KindSet kinds) 
 }
 
 std::string Fleet::name() const {
+  std::vector<std::string> names;
+  for (const std::uint8_t board : gpu_board_) names.push_back(boards_[board]->name);
+  return fleet_spec(names);
+}
+
+std::string fleet_spec(std::span<const std::string> boards) {
   std::string text;
-  for (std::size_t i = 0; i < gpu_board_.size();) {
+  for (std::size_t i = 0; i < boards.size();) {
     std::size_t end = i;
-    while (end < gpu_board_.size() && gpu_board_[end] == gpu_board_[i]) ++end;
-    if (!text.empty()) text += '+';
-    text += fmt::format("{}x{}", end - i, boards_[gpu_board_[i]]->name);
+    while (end < boards.size() && boards[end] == boards[i]) ++end;
+    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", end - i, boards[i]);
     i = end;
   }
   return text;

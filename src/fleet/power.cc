@@ -220,7 +220,7 @@ TimeUs PowerMeter::next_fall(GpuIndex index, const Gpu& gpu, TimeUs time) const 
   return next;
 }
 
-// Summed anew at each change, so that nothing drifts.
+// Summed from scratch at each change, so that rounding errors do not add up.
 double PowerMeter::sum_watts(GpuIndex gpu) const {
   double sum = 0;
   const SliceId first = fleet_->slice_at(gpu, 0);

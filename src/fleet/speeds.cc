@@ -32,6 +32,29 @@ Result<Given> parse_given(const std::string& text, const Fleet& fleet) {
   return Given{(*board)->name, *factor};
 }
 
+// What is known of two factors against kTimesBoard whose ratio is used; its own needs no words.
+std::string ratio_note(const Board& board, const Board& taken_on) {
+  std::string note = fmt::format("the ratio of two factors against an {}: {} and {}", kTimesBoard,
+                                 factor_text(board), factor_text(taken_on));
+  for (const Board* one : {&board, &taken_on}) {
+    if (one->name != kTimesBoard) note += fmt::format("; {}: {}", one->name, one->speed.note);
+  }
+  return note;
+}
+
+// How fast a board is where the times were taken on slices of `taken_on`.
+BoardSpeed speed_against(const Board& board, const Board& taken_on) {
+  BoardSpeed speed = board.speed;
+  for (int size = 0; size < kSizeCount; ++size) speed.factor[size] /= taken_on.speed.factor[size];
+  if (board.name == taken_on.name) {
+    speed.confidence = SpeedConfidence::kMeasured;
+  } else if (taken_on.name != kTimesBoard) {
+    speed.confidence = std::max(speed.confidence, taken_on.speed.confidence);
+    speed.note = ratio_note(board, taken_on);
+  }
+  return speed;
+}
+
 }  // namespace
 
 std::string_view to_string(SpeedConfidence confidence) {
@@ -65,17 +88,7 @@ Result<Fleet> fleet_with_speeds(const Fleet& fleet, const std::string& trace_boa
   const auto taken_on = BoardTable::shipped().find(trace_board.empty() ? kTimesBoard : trace_board);
   if (!taken_on) return fail("--trace-board: {}", taken_on.error().message);
   std::vector<BoardSpeed> speeds;
-  for (const Board* board : fleet.boards()) {
-    BoardSpeed speed = board->speed;
-    for (int size = 0; size < kSizeCount; ++size)
-      speed.factor[size] /= (*taken_on)->speed.factor[size];
-    if (board->name == (*taken_on)->name) {
-      speed.confidence = SpeedConfidence::kMeasured;
-    } else {
-      speed.confidence = std::max(speed.confidence, (*taken_on)->speed.confidence);
-    }
-    speeds.push_back(std::move(speed));
-  }
+  for (const Board* board : fleet.boards()) speeds.push_back(speed_against(*board, **taken_on));
   std::vector<std::string> named;
   for (const std::string& text : factors) {
     const auto given = parse_given(text, fleet);

@@ -72,7 +72,7 @@ struct BoardPower {
   double limit_w = 0;      // What boards come with.
   double min_limit_w = 0;  // What an operator may set; 0 where not known.
   double max_limit_w = 0;
-  bool assumed = false;  // A100's shape scaled to this board's limit; nobody measured it.
+  bool assumed = false;  // A100's shape scaled to this board's limit; not measured.
   std::string source;
   std::string note;
 };
@@ -85,7 +85,7 @@ struct BoardTimes {
   std::string source;
 };
 
-// From sure to unsure; kGiven: by the user, who knows.
+// From the surest to the least sure; kGiven: the user gave the factor, which overrides the data.
 enum class SpeedConfidence : std::uint8_t { kMeasured, kDerived, kAssumed, kGiven };
 
 // The board whose slices the times of a job table are for, unless a run says otherwise.

@@ -59,7 +59,7 @@ void read_power(const JsonFields& fields, const SourceTexts& texts, Board& board
   out.busy_w = out.assumed ? std::vector<double>{idle_w} : power.numbers("busy_w", 0, kMaxWatts);
   if (!out.busy_w.empty() && out.busy_w[0] != idle_w)
     power.report("busy_w", "does not begin with idle_w");
-  // Where nobody measured it there is one idle level.
+  // Where it was not measured there is one idle level.
   out.context_idle_w = power.number("context_idle_w", idle_w, kMaxWatts, idle_w);
   out.context_linger_us = to_us(power.number("context_linger_s", 0, 3600, 0));
   out.additive = power.has("additive_cap_w");

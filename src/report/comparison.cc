@@ -378,6 +378,7 @@ nlohmann::ordered_json to_json(const Comparison& comparison) {
       object["length_s"] = result.length_s();
     }
     if (!comparison.speeds.empty()) object["speeds"] = comparison.speeds;
+    if (!comparison.assumptions.empty()) object["assumptions"] = to_json(comparison.assumptions);
     object["vs_first"]["et_pct"] = to_json(result.et_vs_first);
     object["vs_first"]["late_pct"] = to_json(result.late_vs_first);
     add_rank(object, comparison, result);

@@ -11,8 +11,7 @@
 
 namespace smartmig {
 
-// A table with 95 % intervals, one with what is seldom looked at, and a line on what the numbers
-// mean.
+// A table with 95 % intervals, one with further quantities, and a line on what the numbers mean.
 std::string to_text(const Comparison& comparison, double energy_weight);
 // One sentence: the best policy by ET, and its margin over the next and over the first, with what
 // chance allows. "" for a single policy. Names stand between `quote`s.

@@ -109,6 +109,17 @@ TEST(ComparisonReport, EndsWithTheBestPolicyAndItsMargins) {
   EXPECT_EQ(best_text(comparison), "");
 }
 
+TEST(ComparisonReport, TellsProgramsWhatTheResultsRestOn) {
+  Comparison comparison = two_policies(1);
+  EXPECT_FALSE(to_json(comparison)[0].contains("assumptions"));
+  comparison.assumptions = {{"deadlines", "the trace's own", "--deadlines"},
+                            {"memory", "every job fits every slice", ""}};
+  for (const auto& object : to_json(comparison)) {
+    EXPECT_EQ(object["assumptions"].dump(),
+              R"({"deadlines":"the trace's own","memory":"every job fits every slice"})");
+  }
+}
+
 TEST(ComparisonReport, SaysWhatOfAFileIsLeftOut) {
   Comparison comparison = two_policies(1);
   JobBalance balance;
@@ -132,6 +143,8 @@ TEST(ComparisonReport, SaysWhatOfAFileIsLeftOut) {
             "Unfit: 2 jobs, 5 GPU-hours (5.0 %): needs more memory than any slice of the fleet "
             "has 2 (5 GPU-hours; --memory none or another --fleet changes this); these jobs do not "
             "run and are in no other number.\n");
+  EXPECT_EQ(balance_text({{1, 1, 18900}, {}, {}}),
+            "Kept: 1 of 1 row: 1 job, 18900 GPU-hours (100.0 %).\n");
 }
 
 TEST(ComparisonReport, ShowsHowATraceReallyWent) {

@@ -24,30 +24,40 @@ std::string count_text(std::size_t count, std::string_view what) {
 }
 
 std::string hours_text(double gpu_hours) {
-  return fmt::format("{} GPU-hours", gpu_hours == 0 ? "0" : fmt::format("{:.4g}", gpu_hours));
+  // Large amounts in full: 18900, not 1.89e+04.
+  if (gpu_hours >= 9999.5) return fmt::format("{:.0f} GPU-hours", gpu_hours);
+  return fmt::format("{:.4g} GPU-hours", gpu_hours);
 }
 
 double percent_of(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 
+// What is dropped are rows of the file; what is unfit are jobs made of them.
+struct Unit {
+  std::string_view word;
+  std::size_t Amount::*count;
+};
+constexpr Unit kRows = {"row", &Amount::rows};
+constexpr Unit kJobs = {"job", &Amount::jobs};
+
 // "asks for several GPUs 3700 (18900 GPU-hours; --multi-gpu split changes this)"
-std::string reason_text(const Losses::Entry& entry, std::string_view unit) {
+std::string reason_text(const Losses::Entry& entry, const Unit& unit) {
   std::vector<std::string> beside;
   if (has_gpu_hours(entry.reason)) beside.push_back(hours_text(entry.amount.gpu_hours));
   if (const std::string_view option = option_against(entry.reason); !option.empty())
     beside.push_back(fmt::format("{} changes this", option));
-  const std::size_t count = unit == "row" ? entry.amount.rows : entry.amount.jobs;
+  const std::size_t count = entry.amount.*unit.count;
   return fmt::format("{}{}{}", to_string(entry.reason),
                      count > 0 ? fmt::format(" {}", count) : std::string(),
                      beside.empty() ? "" : fmt::format(" ({})", join(beside, "; ")));
 }
 
-std::string losses_text(const Losses& losses, const Amount& all, std::string_view unit) {
+std::string losses_text(const Losses& losses, const Amount& all, const Unit& unit) {
   const Amount total = losses.total();
   std::vector<std::string> reasons;
   for (const Losses::Entry& entry : losses.by_reason) reasons.push_back(reason_text(entry, unit));
-  return fmt::format(
-      "{}, {} ({:.1f} %): {}", count_text(unit == "row" ? total.rows : total.jobs, unit),
-      hours_text(total.gpu_hours), percent_of(total.gpu_hours, all.gpu_hours), join(reasons, ", "));
+  return fmt::format("{}, {} ({:.1f} %): {}", count_text(total.*unit.count, unit.word),
+                     hours_text(total.gpu_hours), percent_of(total.gpu_hours, all.gpu_hours),
+                     join(reasons, ", "));
 }
 
 Json amount_json(const Amount& amount) {
@@ -77,9 +87,9 @@ std::vector<BalanceLine> balance_lines(const JobBalance& balance) {
                    count_text(balance.kept.jobs, "job"), hours_text(balance.kept.gpu_hours),
                    percent_of(balance.kept.gpu_hours, all.gpu_hours))});
   if (!balance.dropped.empty())
-    lines.push_back({"dropped", losses_text(balance.dropped, all, "row")});
+    lines.push_back({"dropped", losses_text(balance.dropped, all, kRows)});
   if (!balance.unfit.empty()) {
-    lines.push_back({"unfit", losses_text(balance.unfit, all, "job") +
+    lines.push_back({"unfit", losses_text(balance.unfit, all, kJobs) +
                                   "; these jobs do not run and are in no other number"});
   }
   return lines;

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "report/assumption.h"
 #include "report/page.h"
 #include "report/run_charts.h"
 #include "report/run_summary.h"
+#include "study/assumption.h"
 #include "study/compare.h"
 #include "workload/losses.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "report/assumption.h"
 #include "sim/metrics.h"
 #include "study/as_it_was.h"
+#include "study/assumption.h"
 #include "workload/losses.h"
 #include "workload/trace.h"
 
@@ -30,7 +30,7 @@ struct RunSummary {
   std::optional<TimelineRecord> means;  // With records.
   std::optional<TraceReport> trace;     // What of the jobs is real, and what a rule made.
   std::vector<std::string> speeds;      // speed_assumptions().
-  std::vector<std::string> assumed;     // What else of the boards nobody measured.
+  std::vector<std::string> assumed;     // What else of the boards was not measured.
   std::vector<Assumption> assumptions;  // JSON only: all that the result rests on.
   // Both for a file of jobs only.
   std::optional<JobBalance> balance;
@@ -41,10 +41,10 @@ struct RunSummary {
 std::string to_text(const RunSummary& summary);
 nlohmann::ordered_json to_json(const RunSummary& summary);
 
-// The baseline of a trace that has start times: "mean wait 3.1 min (median ...".
+// The baseline of a trace that has start times: "40 jobs really waited 3.1 min (median ...".
 std::string as_it_was_text(const AsItWas& was);
 nlohmann::ordered_json to_json(const AsItWas& was);
-// {"deadlines": "...", ...}
+// {"deadlines": "submit + U(2, 6) x the time on 7g", ...}
 nlohmann::ordered_json to_json(const std::vector<Assumption>& assumptions);
 
 // A time in the unit a reader would choose: "31.4 s", "2.5 h".

@@ -92,7 +92,7 @@ LineChart along_axis(const Sweep& sweep, std::size_t axis, const SweepLine& line
   return chart;
 }
 
-// Energy against tardiness as the axis goes on: where the knee is found.
+// Energy against tardiness along the axis, which is where the knee is found.
 LineChart plane(const Sweep& sweep, std::size_t axis, const SweepLine& line,
                 const std::string& setting, std::size_t number) {
   LineChart chart{{fmt::format("plane-{}", number),

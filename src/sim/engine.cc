@@ -394,9 +394,9 @@ double Engine::energy_j() const {
   return joules;
 }
 
-// All jobs are done. A trace goes on to its last submit if that is later, because jobs that fit no
-// slice were left out; boards may fail and return until then. Records then forget what is not
-// charged.
+// All jobs are done. The run of a trace lasts until its last submit if that is later, which happens
+// because jobs that fit no slice were left out; boards may fail and return until then. What is not
+// charged is then taken out of the records.
 void Engine::end_run() {
   if (ended_) return;
   ended_ = true;

@@ -47,9 +47,9 @@ class Engine {
   // Not for engines that keep records. Allocates only where the table is larger than any before.
   void restart(const JobTable& jobs, std::uint64_t seed);
 
-  // Goes on to the next instant; false when all jobs are done or nothing can happen any more.
+  // Advances to the next instant; false when all jobs are done or nothing can happen any more.
   bool step();
-  // Time goes on to the next instant, and what happens by itself then has happened.
+  // Advances the clock to the next instant and applies what happens by itself then.
   bool advance();
   // Whether this instant is one at which the partitioner decides.
   bool partitioner_due() const { return call_partitioner_; }

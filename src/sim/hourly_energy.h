@@ -18,7 +18,7 @@ class HourlyEnergy {
  public:
   // A run begins, and the meter with it.
   void begin(TimeUs now);
-  // Time goes on to `to`, and nothing changes before.
+  // Advances the clock to `to`; nothing changes before.
   void pass_time(const PowerMeter& power, TimeUs to) {
     while (next_us_ <= to) end_hour(power);
   }

@@ -64,8 +64,8 @@ class Records {
   void pass_time(const State& state, TimeUs to);
   // The instant is over; these GPUs may have changed.
   void observe(const State& state, std::span<const GpuIndex> touched);
-  // Takes power that is not charged out of what was recorded: from the first of a board's pieces on
-  // it draws nothing, which has to be so to the end of the run. By GPU and time.
+  // Takes power that is not charged out of the records: a board draws nothing from its first piece
+  // on. The pieces of a board must cover the rest of the run. By GPU and time.
   void leave_out(std::span<const IdlePiece> uncharged);
 
   std::span<const JobRecord> jobs() const { return jobs_; }

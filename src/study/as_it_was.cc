@@ -6,17 +6,19 @@
 
 namespace smartmig {
 
-std::optional<AsItWas> as_it_was(const JobTable& table) {
+std::optional<AsItWas> as_it_was(std::span<const JobTable> tables) {
   AsItWas was;
   std::vector<double> waits_s;
-  for (std::size_t job = 0; job < table.ran_at.size(); ++job) {
-    const RanAt& ran = table.ran_at[job];
-    if (ran.start_us < 0) continue;
-    const double late_s = std::max(0.0, to_s(ran.end_us) - to_s(table.jobs[job].deadline_us));
-    waits_s.push_back(to_s(ran.start_us - table.jobs[job].submit_us));
-    was.avg_wait_s += waits_s.back();
-    was.avg_tardiness_s += late_s;
-    was.late_pct += late_s > 0;
+  for (const JobTable& table : tables) {
+    for (std::size_t job = 0; job < table.ran_at.size(); ++job) {
+      const RanAt& ran = table.ran_at[job];
+      if (ran.start_us < 0) continue;
+      const double late_s = to_s(std::max<TimeUs>(0, ran.end_us - table.jobs[job].deadline_us));
+      waits_s.push_back(to_s(ran.start_us - table.jobs[job].submit_us));
+      was.avg_wait_s += waits_s.back();
+      was.avg_tardiness_s += late_s;
+      was.late_pct += late_s > 0;
+    }
   }
   if (waits_s.empty()) return std::nullopt;
   const auto jobs = static_cast<double>(waits_s.size());

@@ -1,7 +1,8 @@
-// How a trace's jobs really fared at the site it comes from: a baseline that nobody simulated.
+// How a trace's jobs fared at the site it comes from: a baseline that is not simulated.
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "workload/job.h"
 
@@ -18,7 +19,7 @@ struct AsItWas {
   double late_pct = 0;
 };
 
-// Nothing where no job's real times are known.
-std::optional<AsItWas> as_it_was(const JobTable& table);
+// Over all tables; nothing where no job's real times are known.
+std::optional<AsItWas> as_it_was(std::span<const JobTable> tables);
 
 }  // namespace smartmig

@@ -134,9 +134,11 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> 
   comparison.priced = settings.tariff.has_value();
   comparison.carbon = comparison.priced && settings.tariff->g_co2_per_kwh;
   if (comparison.priced) comparison.currency = settings.tariff->currency;
-  for (const Policy& policy : policies)
-    comparison.policies.push_back(
-        {policy.name, std::vector<Metrics>(days), {}, {}, {}, {}, {}, {}, {}});
+  for (const Policy& policy : policies) {
+    PolicyResult& result = comparison.policies.emplace_back();
+    result.policy = policy.name;
+    result.days.resize(days);
+  }
 
   const std::size_t runs = days * policies.size();
   std::vector<SharedDay> shared(days);

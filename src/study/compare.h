@@ -11,6 +11,7 @@
 
 #include "base/progress.h"
 #include "study/as_it_was.h"
+#include "study/assumption.h"
 #include "study/bootstrap.h"
 #include "study/bound_days.h"
 #include "study/run_day.h"
@@ -74,13 +75,14 @@ struct Comparison {
   std::vector<DayBound> bounds;         // By day; empty unless added.
   std::vector<double> energy_bounds_j;  // The published one by day; empty unless added.
   std::vector<std::string> speeds;      // speed_assumptions() of the fleet.
+  std::vector<Assumption> assumptions;  // Everything that the results rest on; empty unless added.
   bool priced = false;                  // There is a tariff,
   bool carbon = false;                  // with grams of CO2.
   std::string currency;                 // The tariff's; "": it does not say.
 
   // Of a trace: Metrics::span_s in the mean of the days.
   std::optional<double> span_s() const;
-  // Those that there is something to say of.
+  // All but cost and carbon where there is no tariff, or none with grams of CO2.
   std::span<const Quantity> quantities() const {
     return std::span(kQuantities).first(kQuantities.size() - 2 + priced + carbon);
   }

@@ -19,18 +19,22 @@ JobTable fitting_jobs(const JobTable& table, const Fleet& fleet) {
   return fitting;
 }
 
-Losses unfit_jobs(const JobTable& table, std::span<const JobSource> sources, const Fleet& fleet) {
+JobBalance balance_of(const JobTable& table, std::span<const JobSource> sources,
+                      const Fleet& fleet) {
   SM_CHECK(sources.size() == table.jobs.size());
-  Losses unfit;
+  JobBalance balance;
   for (std::size_t i = 0; i < sources.size(); ++i) {
+    const Amount amount = {sources[i].first_of_row ? 1u : 0u, 1, sources[i].gpu_hours};
     Job job = table.jobs[i];
-    if (fleet.kinds_for(job) != 0) continue;
+    if (fleet.kinds_for(job) != 0) {
+      balance.kept += amount;
+      continue;
+    }
     job.memory_mib = 0;
     const bool has_size = fleet.kinds_for(job) != 0;
-    unfit.add(has_size ? LossReason::kNoMemory : LossReason::kNoSize,
-              {sources[i].first_of_row ? 1u : 0u, 1, sources[i].gpu_hours});
+    balance.unfit.add(has_size ? LossReason::kNoMemory : LossReason::kNoSize, amount);
   }
-  return unfit;
+  return balance;
 }
 
 std::size_t count_late_at_once(const JobTable& table, const Fleet& fleet) {

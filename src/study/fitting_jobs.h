@@ -8,13 +8,15 @@
 
 namespace smartmig {
 
-// The jobs that some slice of the fleet could run, with their ids; their number less says how many
-// there are not. The nominal length and the window of a trace stay the table's: what a fleet cannot
-// run does not change for how long its boards are charged.
+// The jobs that some slice of the fleet could run, with their ids. The nominal length and the
+// window of a trace stay the table's: what a fleet cannot run does not change for how long its
+// boards are charged.
 JobTable fitting_jobs(const JobTable& table, const Fleet& fleet);
 
-// The other jobs, by what they lack. `sources` has an entry for each job of the table.
-Losses unfit_jobs(const JobTable& table, std::span<const JobSource> sources, const Fleet& fleet);
+// How much fits and how much does not, by what the jobs lack; nothing is dropped. `sources` has an
+// entry for each job of the table.
+JobBalance balance_of(const JobTable& table, std::span<const JobSource> sources,
+                      const Fleet& fleet);
 
 // Jobs that are late on the fastest slice of the fleet even if they start when they come. All of
 // them must fit one.

@@ -34,7 +34,12 @@ TEST(FittingJobs, SaysWhatTheOthersLack) {
   none.time_us.fill(0);
   table.jobs.push_back(none);
   const std::vector<JobSource> sources = {{1, true}, {2, true}, {4, true}, {8, false}};
-  const Losses unfit = unfit_jobs(table, sources, *Fleet::parse("1xA100-40GB"));
+  const JobBalance balance = balance_of(table, sources, *Fleet::parse("1xA100-40GB"));
+  EXPECT_EQ(balance.kept.rows, 2u);
+  EXPECT_EQ(balance.kept.jobs, 2u);
+  EXPECT_DOUBLE_EQ(balance.kept.gpu_hours, 5);
+  EXPECT_TRUE(balance.dropped.empty());
+  const Losses& unfit = balance.unfit;
   EXPECT_EQ(unfit.of(LossReason::kNoMemory).jobs, 1u);
   EXPECT_DOUBLE_EQ(unfit.of(LossReason::kNoMemory).gpu_hours, 2);
   EXPECT_EQ(unfit.of(LossReason::kNoSize).jobs, 1u);

@@ -1,5 +1,5 @@
 // Scores fixed layouts on training days, each at most once, and races groups of them: all run on a
-// few days, the better half goes on to more, and only the last ones run on every day. Tardiness
+// few days, the better half continues with more, and only the last ones run on every day. Tardiness
 // differs far more between days than between neighbouring layouts, so candidates are only ever
 // compared on the same days.
 #pragma once

@@ -27,7 +27,7 @@ Result<MemoryRule> parse_memory_rule(std::string_view word);
 // Deadlines of traces that have none. The papers' 1:1.5 leaves no time to wait in a queue.
 inline constexpr std::string_view kTraceDeadlines = "2:6";
 
-// `split` can make very many jobs of a small file; of all others there is one for each row.
+// `split` can make very many jobs of a small file; the other rules make at most one of each row.
 inline constexpr std::size_t kMaxSplitJobs = 4'000'000;
 
 struct FillOptions {
@@ -48,7 +48,7 @@ struct FillOptions {
 // slices.
 int size_of_request(double gpu_fraction);
 
-// Of how many jobs the file itself says what a rule or the truth would have to stand for.
+// For how many jobs the file itself gives a value that a rule, or the true time, would replace.
 struct ImportCounts {
   std::size_t jobs = 0;
   std::size_t deadlines = 0;

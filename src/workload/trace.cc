@@ -67,8 +67,7 @@ Result<TraceFormat> detect_format(std::string_view text, const std::string& name
 
   if (std::ranges::count_if(line, [](char c) { return c == ',' || c == '|'; }) >=
       static_cast<std::ptrdiff_t>(kMaxColumns)) {
-    return fail("{}:{}: more than {} fields, expected at most that", name, lines.number(),
-                kMaxColumns);
+    return tl::unexpected<Error>(too_many_fields(name, lines.number()));
   }
   const char separator = line.find('|') != std::string_view::npos ? '|' : ',';
   std::vector<std::string_view> columns;
@@ -132,7 +131,7 @@ Result<Trace> finish_trace(Trace trace, const std::string& name) {
   }
   if (modelled) {
     report.notes.push_back(fmt::format(
-        "{} jobs are marked modelled-duration: nobody observed their run time", modelled));
+        "{} jobs are marked modelled-duration: their run time was not observed", modelled));
   }
   report.kept = {trace.jobs.size(), trace.jobs.size(), 0};
   for (const TraceJob& job : trace.jobs) report.kept.gpu_hours += job.gpu_hours();

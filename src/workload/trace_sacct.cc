@@ -1,8 +1,7 @@
 // Slurm's accounting: `sacct --parsable2
 // --format=JobID,User,Account,Partition,Submit,Start,End,ElapsedRaw,Timelimit,State,AllocTRES`, in
-// any order and with any
-// other columns. sacct does not quote, so neither do we: a '|' in a job name makes a row of too
-// many fields.
+// any order and with any other columns. sacct does not quote, so neither do we: a '|' in a job name
+// makes a row of too many fields.
 #include <algorithm>
 #include <cmath>
 
@@ -204,7 +203,10 @@ Result<Dropped> read_row(const Fields& row, const SacctColumns& columns, const P
   const auto duration = run_time(row, columns, place);
   if (columns.state && is_unfinished(row[*columns.state])) {
     // What it used so far, where Slurm says it.
-    if (gpus && duration) set_gpus(*gpus, job), job.duration_us = *duration;
+    if (gpus && duration) {
+      set_gpus(*gpus, job);
+      job.duration_us = *duration;
+    }
     return LossReason::kNotFinished;
   }
   if (!gpus) return pass_on(gpus);
@@ -234,8 +236,7 @@ Result<Trace> parse_trace_sacct(std::string_view text, const std::string& name) 
     return std::ranges::count(lines.line(), '|') >= static_cast<std::ptrdiff_t>(kMaxColumns);
   };
   const auto refuse_wide = [&] {
-    return fail("{}:{}: more than {} fields, expected at most that", name, lines.number(),
-                kMaxColumns);
+    return tl::unexpected<Error>(too_many_fields(name, lines.number()));
   };
   if (too_wide()) return refuse_wide();
   std::vector<std::string_view> header = split(lines.line(), '|');

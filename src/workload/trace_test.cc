@@ -368,12 +368,12 @@ TEST(Trace, NumbersManyRowsOfOneIdInLinearTime) {
 TEST(Trace, RefusesRowsOfVeryManyFields) {
   const std::string wide(200'000, ',');
   EXPECT_EQ(detect_format("job_id" + wide, "t").error().message,
-            "t:1: more than 4096 fields, expected at most that");
+            "t:1: found more than 4096 fields, expected at most 4096");
   EXPECT_EQ(parse_trace_csv("job_id" + wide, "t").error().message,
-            "t:1: more than 4096 fields, expected at most that");
+            "t:1: found more than 4096 fields, expected at most 4096");
   const std::string bars(200'000, '|');
   EXPECT_EQ(parse_trace_sacct("JobID" + bars, "t").error().message,
-            "t:1: more than 4096 fields, expected at most that");
+            "t:1: found more than 4096 fields, expected at most 4096");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a result rests on that its numbers do not show. Every page lists all of them.
+// What a result rests on that its numbers do not show. Every page and the JSON list all of them.
 #pragma once
 
 #include <string>
