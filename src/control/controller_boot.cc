@@ -255,6 +255,7 @@ void Controller::Impl::begin_counterfactual(const Snapshot& snapshot) {
 void Controller::Impl::take_up() {
   if (!recovered) return;
   for (GpuIndex gpu = 0; gpu < gpus.size(); ++gpu) {
+    resume_held_change(gpu);
     if (gpus[gpu].row.draining) stop_all_on(gpu);
     for (const JobNumber number : jobs_on(gpu)) {
       JobBook& book = jobs.at(number);
@@ -600,7 +601,8 @@ void Controller::Impl::settle_slices(const std::vector<GpuReading>& readings, Sn
           half_done.push_back(index);
         }
       }
-    } else if (gpu.hold && gpu.hold->slots != 0 && (stand.foreign & ~gpu.hold->slots) == 0) {
+    } else if (recovered && gpu.hold && gpu.hold->slots != 0 &&
+               (stand.foreign & ~gpu.hold->slots) == 0) {
       stand.target = gpu.hold->slots;  // The change may have waited for a job to end.
     }
     stand.closed = !gpu.row.fence.empty() || gpu.row.cordoned || gpu.row.draining;

@@ -282,6 +282,7 @@ struct Controller::Impl {
   Answer<void> roll_back(const Command& command, const std::string& who,
                          std::vector<std::string>& lines);
   void unhold(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines);
+  void resume_held_change(GpuIndex gpu);
   std::vector<GpuIndex> latest_changed() const;
   void note_change(GpuIndex gpu, SlotSet from, LayoutChange change);
   void read_layout_notes(GpuIndex gpu);

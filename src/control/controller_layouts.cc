@@ -211,6 +211,21 @@ Answer<void> Controller::Impl::apply_layouts(const Command& command, const std::
   return set_layouts(orders, who, command.dry_run, lines);
 }
 
+// A held layout that is not there yet, where the start had to leave the GPU as it was.
+void Controller::Impl::resume_held_change(GpuIndex index) {
+  const GpuBook& gpu = gpus[index];
+  const GpuState& state = model->state().gpu(index);
+  if (!gpu.hold || gpu.hold->slots == 0 || gpu.hold->slots == state.target || !state.up ||
+      gpu.intent || (model->foreign(index) & ~gpu.hold->slots) != 0)
+    return;
+  Event event;
+  event.kind = Event::Kind::kLayout;
+  event.at_us = clock_us();
+  event.gpu = index;
+  event.slots = gpu.hold->slots;
+  record(event);
+}
+
 // --- the way back
 
 Answer<void> Controller::Impl::roll_back(const Command& command, const std::string& who,
