@@ -80,6 +80,8 @@ struct JobBook {
   JobRow row;
   std::optional<TimeUs> max_runtime_us;
   TimeUs stop_due_us = -1;   // When a save under way should be over, or when it was killed.
+  TimeUs overdue_us = -1;    // When its run should have ended long ago: a look tells whether it is
+                             // there. -1: it has no run.
   TimeUs last_loss_us = 0;   // Of its last run.
   bool begun = false;        // Its run is known to have.
   bool unclear = false;      // Nobody can tell whether its run was begun.
@@ -188,7 +190,8 @@ struct Controller::Impl {
   void do_what_is_due();
   void watch(JobBook& book, TimeUs now);
   void look_for_overdue(TimeUs now);
-  void expect_end(const JobBook& book, TimeUs end_us);
+  void expect_end(JobBook& book, TimeUs end_us);
+  void forget_expected_end(JobBook& book);
   void tell_whether_events_are_received();
   std::string why_deaf() const;
   void record(Event event);
@@ -376,13 +379,8 @@ struct Controller::Impl {
   std::set<GpuIndex> unjudged;  // Of those: slices with jobs are gone, and the events that
                                 // tell how the runs ended are not received.
   std::set<JobNumber> watched;  // Jobs that run and may have to be stopped by the clock.
-  // Runs by the time at which they should be over by far: a look tells whether they are there.
-  // Those that are over by then are passed over.
-  struct Overdue {
-    JobNumber job = 0;
-    int attempt = 0;
-  };
-  std::multimap<TimeUs, Overdue> overdue_runs;
+  // Jobs with a run, by JobBook::overdue_us.
+  std::set<std::pair<TimeUs, JobNumber>> overdue_runs;
   bool hears = true;  // As subscribers were told last.
   std::int64_t next_job = 1, next_intent = 1, next_event = 1, next_audit = 1;
   // Events that a model began with, oldest first: replay can start at each.

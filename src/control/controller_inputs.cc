@@ -380,6 +380,7 @@ void Controller::Impl::finish(JobBook& book, JobPhase phase, TimeUs at_us,
   if (!book.row.key.empty()) keys.erase(book.row.owner + '\0' + book.row.key);
   start_reasons.erase(book.row.number);
   watched.erase(book.row.number);
+  forget_expected_end(book);
   jobs.erase(book.row.number);  // The book is gone.
 }
 
@@ -394,6 +395,7 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
   book.row.begin_us = book.stop_due_us = -1;
   book.will_not_stop = book.unclear = book.stop_failed = false;
   watched.erase(book.row.number);
+  forget_expected_end(book);
   start_reasons.erase(book.row.number);
   rows.emplace_back(book.row);
   if (lost_us > 0) {
