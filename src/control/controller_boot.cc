@@ -621,18 +621,17 @@ void Controller::Impl::drop_intent(GpuIndex index) {
   gpus[index].intent.reset();
 }
 
-// Whether the journal has spoken of the run. One of a journal that was lost, or of the part of this
-// one that was, it has not heard of.
-bool Controller::Impl::has_heard_of(const std::string& run) {
-  const JobNumber number = number_of_run(run);
+// Whether the journal has spoken of that attempt of a job, or of the job where `attempt` is 0. Of
+// runs of a journal that was lost, or of the part of this one that was, it has not.
+bool Controller::Impl::has_heard_of(JobNumber number, int attempt) {
   if (number < first_job || number >= next_job) return false;
   if (const auto found = jobs.find(number); found != jobs.end())
-    return attempt_of_run(run) <= found->second.row.attempt;
+    return attempt <= found->second.row.attempt;
   // Finished, and perhaps forgotten for its age.
   if (number >= numbers_from) return true;
   if (!open_reader()) return false;
   const auto row = reader->job(number);
-  return row && *row && attempt_of_run(run) <= (*row)->attempt;
+  return row && *row && attempt <= (*row)->attempt;
 }
 
 // A run of ours that nobody waits for: it ended in our books, or was never begun there. It is to be
@@ -642,7 +641,8 @@ bool Controller::Impl::note_if_stray(GpuIndex index, const SliceReading& slice) 
   if (book != nullptr && book->row.phase != JobPhase::kQueued &&
       gpus[index].ours.contains(slice.uuid))
     return false;
-  if (has_heard_of(slice.run)) gpus[index].strays.insert(slice.run);
+  if (has_heard_of(number_of_run(slice.run), attempt_of_run(slice.run)))
+    gpus[index].strays.insert(slice.run);
   return true;
 }
 

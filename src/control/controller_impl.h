@@ -157,7 +157,7 @@ struct Controller::Impl {
   bool is_ahead(const std::string& run) const;
   void note_unknown_run(const std::string& run);
   void doubt_while_running(const std::string& run);
-  bool has_heard_of(const std::string& run);
+  bool has_heard_of(JobNumber number, int attempt);
   JobBook* follow_later_attempt(const std::string& run);
   void follow_later_runs(const std::vector<GpuReading>& readings);
   bool note_if_stray(GpuIndex index, const SliceReading& slice);

@@ -607,8 +607,7 @@ Answer<Cancelled> Controller::Impl::cancel(JobNumber job, const std::string& who
                                            const std::string& owner) {
   const auto found = jobs.find(job);
   if (found == jobs.end()) {
-    // Below `numbers_from` there may be some that a journal which went back has forgotten.
-    if (job < next_job && has_heard_of(run_name(job, 0)))
+    if (has_heard_of(job, 0))
       return tl::unexpected(Refusal{409, fmt::format("job {} is over", job), ""});
     return tl::unexpected(Refusal{404, fmt::format("there is no job {}", job), ""});
   }

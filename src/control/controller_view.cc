@@ -137,19 +137,21 @@ std::optional<ModelledView> Controller::Impl::modelled(TimeUs now) const {
                       days ? days->last_day() : std::nullopt};
 }
 
-// Every quarter of an hour; tells those who watch where the alarm comes up or goes away.
+// Every quarter of an hour. Tells subscribers when the alarm begins or ends.
 void Controller::Impl::compare_days(TimeUs now) {
   if (!days || !days->wants(now)) return;
-  const auto sums = modelled(now);
-  if (!sums) return days->clear();
-  const bool was_better = days->last_day() && days->last_day()->other_is_better;
-  days->take(now, {sums->own_energy_j, sums->own_done, sums->own_tardiness_s},
-             {sums->energy_j, sums->done, sums->tardiness_s});
-  const bool is_better = days->last_day() && days->last_day()->other_is_better;
-  if (is_better == was_better) return;
+  const auto is_better = [this] { return days->last_day() && days->last_day()->other_is_better; };
+  const bool was_better = is_better();
+  if (const auto sums = modelled(now)) {
+    days->take(now, {sums->own_energy_j, sums->own_done, sums->own_tardiness_s},
+               {sums->energy_j, sums->done, sums->tardiness_s});
+  } else {
+    days->clear();  // The model fell too far behind and was given up: no alarm stays.
+  }
+  if (is_better() == was_better) return;
   forget_picture();
-  notice("fleet", is_better ? R"({"alarm":"modelled policy better"})"
-                            : R"({"alarm":"modelled policy no longer better"})");
+  notice("fleet", is_better() ? R"({"alarm":"modelled policy better"})"
+                              : R"({"alarm":"modelled policy no longer better"})");
 }
 
 std::shared_ptr<const FleetView> Controller::Impl::draw_picture() {
