@@ -25,6 +25,7 @@
 #include "drivers/simulated/fleet_keeper.h"
 #include "drivers/simulated/fleet_process.h"
 #include "drivers/simulated/simulated_driver.h"
+#include "fleet/fleet.h"
 #include "learn/toml_fields.h"
 #include "server/controller_backend.h"
 #include "server/server.h"
@@ -136,18 +137,6 @@ Result<void> read_costs(std::string& costs) {
   if (!text) return pass_on(text);
   costs = std::move(*text);
   return {};
-}
-
-// "4xA100-40GB+4xH100-80GB"
-std::string fleet_spec(const std::vector<std::string>& boards) {
-  std::string text;
-  for (std::size_t i = 0; i < boards.size();) {
-    std::size_t end = i;
-    while (end < boards.size() && boards[end] == boards[i]) ++end;
-    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", end - i, boards[i]);
-    i = end;
-  }
-  return text;
 }
 
 bool has_fleet(const ServeOptions& options) {

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "control/bounded_call.h"
 #include "control/controller_impl.h"
+#include "fleet/fleet.h"
 
 namespace smartmig {
 namespace {
@@ -21,17 +22,6 @@ constexpr const char* kNextJob = "next job";     // The least that the next one 
 constexpr const char* kRecovered = "recovered";  // "no": an operator has yet to say `recover`, ...
 constexpr const char* kDoubt = "doubt";          // ... and this is why.
 constexpr const char* kFrozen = "frozen";
-
-std::string fleet_spec(const std::vector<std::string>& boards) {
-  std::string text;
-  for (std::size_t i = 0; i < boards.size();) {
-    std::size_t end = i;
-    while (end < boards.size() && boards[end] == boards[i]) ++end;
-    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", end - i, boards[i]);
-    i = end;
-  }
-  return text;
-}
 
 // On its way between two layouts, by controller_repair.cc.
 bool was_moving(const IntentRow& intent) {
