@@ -149,8 +149,7 @@ void Controller::Impl::take(const std::vector<FleetEvent>& events) {
     taken_event = event.number;
     on(event);
   }
-  rows.emplace_back(
-      std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
+  put_setting(kFleetEventSetting, std::to_string(taken_event));
 }
 
 // What was taken in and led to no decision. Then the thread that watches may let the fleet forget

@@ -15,13 +15,10 @@ namespace smartmig {
 namespace {
 
 constexpr const char* kComparedPolicy = "none/edf";
-// Settings.
-constexpr const char* kFleet = "fleet";          // Whose journal it is.
-constexpr const char* kFirstJob = "least job";   // Those before it are of a journal that was lost.
-constexpr const char* kNextJob = "next job";     // The least that the next one may have.
-constexpr const char* kRecovered = "recovered";  // "no": an operator has yet to say `recover`, ...
-constexpr const char* kDoubt = "doubt";          // ... and this is why.
-constexpr const char* kFrozen = "frozen";
+// Settings that are used at the start alone.
+constexpr const char* kFleet = "fleet";         // Whose journal it is.
+constexpr const char* kFirstJob = "least job";  // Those before it are of a journal that was lost.
+constexpr const char* kNextJob = "next job";    // The least that the next one may have.
 
 // On its way between two layouts, by controller_repair.cc.
 bool was_moving(const IntentRow& intent) {
@@ -69,9 +66,9 @@ void Controller::Impl::doubt_journal(JournalDoubt kind, const std::string& why) 
   damage = why;
   recovered = false;
   // Written together with whatever is written next.
-  rows.emplace_back(std::pair<std::string, std::string>(kRecovered, "no"));
-  rows.emplace_back(std::pair<std::string, std::string>(kFrozen, "yes"));
-  rows.emplace_back(std::pair<std::string, std::string>(kDoubt, damage));
+  put_setting(kRecoveredSetting, "no");
+  put_setting(kFrozenSetting, "yes");
+  put_setting(kDoubtSetting, damage);
 }
 
 // What can be told before the journal is read.
@@ -82,7 +79,7 @@ void Controller::Impl::doubt_what_was_opened(const std::vector<GpuReading>& read
     return std::any_of(gpu.slices.begin(), gpu.slices.end(),
                        [](const SliceReading& slice) { return !slice.run.empty(); });
   };
-  recovered = journal->setting(kRecovered) != "no";
+  recovered = journal->setting(kRecoveredSetting) != "no";
   if (!damage.empty()) {
     doubt_journal(JournalDoubt::kLost, damaged_journal.empty()
                                            ? damage
@@ -96,7 +93,7 @@ void Controller::Impl::doubt_what_was_opened(const std::vector<GpuReading>& read
              std::any_of(readings.begin(), readings.end(), has_runs)) {
     doubt_journal(JournalDoubt::kLost, "the journal is gone: the fleet has runs of an earlier one");
   } else if (!recovered) {
-    damage = journal->setting(kDoubt);
+    damage = journal->setting(kDoubtSetting);
   }
 }
 
@@ -115,7 +112,7 @@ void Controller::Impl::name_what_was_lost(const std::vector<GpuReading>& reading
     damage += fmt::format("; job {} was accepted and is not in it", known_below);
   next_job = std::max(next_job, last + 1);
   begin_numbers_anew(readings);
-  rows.emplace_back(std::pair<std::string, std::string>(kDoubt, damage));
+  put_setting(kDoubtSetting, damage);
   audit("smartmig", damage);
   notice("fleet", nlohmann::json{{"trouble", damage}}.dump());
 }
@@ -199,7 +196,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   if (!known_fleet.empty() && known_fleet != fleet.fleet_id)
     return fail("{}: this state belongs to fleet {}, the driver has fleet {}", options.state_dir,
                 known_fleet, fleet.fleet_id);
-  rows.emplace_back(std::pair<std::string, std::string>(kFleet, fleet.fleet_id));
+  put_setting(kFleet, fleet.fleet_id);
   options.setup.fleet = fleet_spec(fleet.boards);
   boot_us = fleet.clock.at(monotonic_ns());
 
@@ -218,8 +215,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
   begin_counterfactual(*snapshot);
   read_beginnings();
   write_beginning(std::move(*snapshot), boot_us);
-  rows.emplace_back(
-      std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
+  put_setting(kFleetEventSetting, std::to_string(taken_event));
   if (auto written = flush({}); !written) return written;
   journalled_event = taken_event;
   latest_us = boot_us;
@@ -312,7 +308,7 @@ DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
 // said so by now. Each part is journalled before more is asked for, which lets the fleet forget it.
 Result<void> Controller::Impl::catch_up() {
   taken_event =
-      static_cast<std::uint64_t>(parse_integer(journal->setting("fleet event")).value_or(0));
+      static_cast<std::uint64_t>(parse_integer(journal->setting(kFleetEventSetting)).value_or(0));
   // A fleet whose state was put back numbers its events from there again.
   taken_event = std::min(taken_event, fleet.last_event);
   while (true) {
@@ -336,8 +332,7 @@ Result<void> Controller::Impl::catch_up() {
     }
     if (events->empty()) return {};
     settle_ended_runs(*events);
-    rows.emplace_back(
-        std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
+    put_setting(kFleetEventSetting, std::to_string(taken_event));
     if (auto written = flush({}); !written) return written;
   }
 }
@@ -351,7 +346,7 @@ void Controller::Impl::begin_numbers_anew(const std::vector<GpuReading>& reading
       next_job = std::max(next_job, number_of_run(slice.run) + 1);
   }
   numbers_from = next_job;
-  rows.emplace_back(std::pair<std::string, std::string>(kNextJob, std::to_string(next_job)));
+  put_setting(kNextJob, std::to_string(next_job));
 }
 
 Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
@@ -368,7 +363,7 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
   next_audit = loaded->next_audit;
   Snapshot snapshot;
   // An operator's cap outlives the controller.
-  if (const auto cap = parse_number(journal->setting("power cap")))
+  if (const auto cap = parse_number(journal->setting(kPowerCapSetting)))
     options.setup.limits.power_cap_w = *cap;
   snapshot.setup = options.setup;
   snapshot.version = options.version;
@@ -411,9 +406,9 @@ Result<Snapshot> Controller::Impl::stand(std::vector<GpuReading>& readings) {
   if (doubt != JournalDoubt::kNothing) name_what_was_lost(readings, known_below);
   if (doubt == JournalDoubt::kLost) {
     first_job = next_job;
-    rows.emplace_back(std::pair<std::string, std::string>(kFirstJob, std::to_string(first_job)));
+    put_setting(kFirstJob, std::to_string(first_job));
   }
-  snapshot.frozen = journal->setting(kFrozen) == "yes" || !recovered;
+  snapshot.frozen = journal->setting(kFrozenSetting) == "yes" || !recovered;
   for (Snapshot::GpuStand& gpu : snapshot.gpus) gpu.fresh = gpu.fresh && recovered;
   for (const SliceRow& row : loaded->slices) {
     const auto found = gpu_by_uuid.find(row.gpu);

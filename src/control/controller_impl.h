@@ -141,6 +141,13 @@ enum class JournalDoubt : std::uint8_t {
 using Row = std::variant<JobRow, SliceRow, IntentRow, GpuRow, EventRow, DecisionRow, AuditRow,
                          std::pair<std::string, std::string>>;  // The last: a setting.
 
+// Settings of the journal that several files of the controller use.
+inline constexpr const char* kFleetEventSetting = "fleet event";  // The last that is journalled.
+inline constexpr const char* kFrozenSetting = "frozen";           // "yes" or "no".
+inline constexpr const char* kRecoveredSetting = "recovered";     // "no": `recover` is needed, ...
+inline constexpr const char* kDoubtSetting = "doubt";             // ... and this is why.
+inline constexpr const char* kPowerCapSetting = "power cap";      // In watts; 0: there is none.
+
 struct Controller::Impl {
   explicit Impl(const ControllerOptions& given) : options(given) {}
   ~Impl();
@@ -195,6 +202,10 @@ struct Controller::Impl {
   void tell_whether_events_are_received();
   std::string why_deaf() const;
   void record(Event event);
+  // Written together with whatever is written next.
+  void put_setting(std::string name, std::string value) {
+    rows.emplace_back(std::pair(std::move(name), std::move(value)));
+  }
   TimeUs clock_us() const { return std::max(fleet.clock.at(monotonic_ns()), boot_us); }
   template <class T>
   T ask(std::function<T()> question);  // Answered by the loop's thread.
@@ -265,9 +276,18 @@ struct Controller::Impl {
   Answer<Outcome> carry_out(const Command& command, const std::string& who);
   Answer<GpuIndex> find_gpu(const std::string& id) const;
   std::optional<std::string> find_gpu_named_twice(const Command& command) const;
+  Answer<void> check_command(const Command& command) const;
+  Answer<void> do_command(const Command& command, GpuIndex gpu, const std::string& who,
+                          std::vector<std::string>& lines);
+  void set_frozen(bool freeze, bool dry_run, std::vector<std::string>& lines);
+  void recover(bool dry_run, std::vector<std::string>& lines);
+  void cordon(GpuIndex gpu, bool drain, bool dry_run, std::vector<std::string>& lines);
+  void uncordon(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines);
+  void adopt(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines);
+  void set_power_cap(double watts, bool dry_run, std::vector<std::string>& lines);
   void stop_all_on(GpuIndex gpu);
   void retry_now(GpuIndex gpu);
-  Answer<void> apply_plan(bool dry_run, std::vector<std::string>& lines);
+  void apply_plan(bool dry_run, std::vector<std::string>& lines);
 
   // --- controller_layouts.cc
   struct LayoutOrder {  // An operator's.

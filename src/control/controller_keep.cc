@@ -29,7 +29,7 @@ void Controller::Impl::write_beginning(Snapshot snapshot, TimeUs at_us) {
 void Controller::Impl::save_beginnings() {
   std::string text;
   for (const Beginning& one : beginnings) text += fmt::format("{} {} ", one.event, one.at_us);
-  rows.emplace_back(std::pair<std::string, std::string>(kBeginnings, std::move(text)));
+  put_setting(kBeginnings, std::move(text));
 }
 
 void Controller::Impl::read_beginnings() {

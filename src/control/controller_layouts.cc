@@ -60,8 +60,7 @@ void Controller::Impl::note_change(GpuIndex index, SlotSet from, LayoutChange ch
   gpu.row.last_good = from;
   gpu.last_change = std::move(change);
   rows.emplace_back(gpu.row);
-  rows.emplace_back(
-      std::pair<std::string, std::string>(change_setting(gpu.row.uuid), to_text(gpu.last_change)));
+  put_setting(change_setting(gpu.row.uuid), to_text(gpu.last_change));
 }
 
 // "the policy smartmig 20 s ago", "alice by hand 3 min ago"; empty: the layout was never changed.
@@ -181,8 +180,7 @@ Answer<void> Controller::Impl::set_layouts(const std::vector<LayoutOrder>& order
     const bool was_held = gpu.hold.has_value();
     if (orders[i].hold) gpu.hold = LayoutHold{who, at_us, 0};
     gpu.hold->slots = targets[i];
-    rows.emplace_back(
-        std::pair<std::string, std::string>(hold_setting(gpu.row.uuid), to_text(*gpu.hold)));
+    put_setting(hold_setting(gpu.row.uuid), to_text(*gpu.hold));
     if (was_held) continue;
     event.kind = Event::Kind::kHold;
     record(event);
@@ -267,7 +265,7 @@ void Controller::Impl::unhold(GpuIndex index, bool dry_run, std::vector<std::str
                   gpu.row.uuid, gpu.hold->who));
   if (dry_run) return;
   gpu.hold.reset();
-  rows.emplace_back(std::pair<std::string, std::string>(hold_setting(gpu.row.uuid), ""));
+  put_setting(hold_setting(gpu.row.uuid), "");
   Event event;
   event.kind = Event::Kind::kUnhold;
   event.at_us = clock_us();
