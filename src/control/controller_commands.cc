@@ -152,7 +152,7 @@ void Controller::Impl::recover(bool dry_run, std::vector<std::string>& lines) {
   event.kind = Event::Kind::kUnfreeze;
   event.at_us = clock_us();
   record(event);
-  take_up();
+  resume_unfinished();
 }
 
 void Controller::Impl::cordon(GpuIndex gpu, bool drain, bool dry_run,

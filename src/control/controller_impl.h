@@ -1,5 +1,6 @@
 // The inside of Controller, shared by its files: the loop (controller.cc), the start
-// (controller_boot.cc), what comes in (controller_inputs.cc), faults and the way back from them
+// (controller_boot.cc, controller_settle.cc), a journal that cannot be trusted
+// (controller_doubt.cc), what comes in (controller_inputs.cc), faults and the way back from them
 // (controller_repair.cc), decisions and orders (controller_round.cc), operators' commands
 // (controller_commands.cc), layouts by hand (controller_layouts.cc), what can be seen
 // (controller_view.cc) and what is forgotten (controller_keep.cc).
@@ -142,6 +143,10 @@ using Row = std::variant<JobRow, SliceRow, IntentRow, GpuRow, EventRow, Decision
                          std::pair<std::string, std::string>>;  // The last: a setting.
 
 // Settings of the journal that several files of the controller use.
+inline constexpr const char* kFleetSetting = "fleet";  // Whose journal it is; empty: a new one.
+// Jobs before it are of a journal that was lost.
+inline constexpr const char* kFirstJobSetting = "least job";
+inline constexpr const char* kNextJobSetting = "next job";  // The least that the next one may have.
 inline constexpr const char* kFleetEventSetting = "fleet event";  // The last that is journalled.
 inline constexpr const char* kFrozenSetting = "frozen";           // "yes" or "no".
 inline constexpr const char* kRecoveredSetting = "recovered";     // "no": `recover` is needed, ...
@@ -154,32 +159,45 @@ struct Controller::Impl {
 
   // --- controller_boot.cc
   Result<void> boot(std::unique_ptr<Driver> given);
+  Result<void> open_journal();
   DriverResult<std::vector<GpuReading>> read_what_can_be();
   DriverResult<std::vector<GpuReading>> read_settled();
-  Result<void> open_journal();
-  void doubt_what_was_opened(const std::vector<GpuReading>& readings);
+  Result<Snapshot> make_snapshot(std::vector<GpuReading>& readings);
+  JobNumber read_numbers(const JournalState& loaded);
+  Result<void> read_gpus(const std::vector<GpuRow>& loaded, Snapshot& snapshot);
+  Result<void> read_jobs(std::vector<JobRow>& loaded);
+  Result<void> count_changes(Snapshot& snapshot);
+  Result<void> catch_up();
+  void begin_counterfactual(const Snapshot& snapshot);
+  void resume_unfinished();
+
+  // --- controller_doubt.cc
   void doubt_journal(JournalDoubt kind, const std::string& why);
+  void doubt_what_was_opened(const std::vector<GpuReading>& readings);
+  void doubt_while_running(const std::string& run);
   void name_what_was_lost(const std::vector<GpuReading>& readings, JobNumber known_below);
-  Result<Snapshot> stand(std::vector<GpuReading>& readings);
+  void skip_used_numbers(const std::vector<GpuReading>& readings);
   bool is_ahead(const std::string& run) const;
   void note_unknown_run(const std::string& run);
-  void doubt_while_running(const std::string& run);
   bool has_heard_of(JobNumber number, int attempt);
   JobBook* follow_later_attempt(const std::string& run);
   void follow_later_runs(const std::vector<GpuReading>& readings);
-  bool note_if_stray(GpuIndex index, const SliceReading& slice);
-  void own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among);
-  Result<void> count_changes(Snapshot& snapshot);
-  void believe_the_journal(const std::vector<SliceRow>& slices, std::vector<GpuReading>& readings);
-  void begin_counterfactual(const Snapshot& snapshot);
-  void begin_numbers_anew(const std::vector<GpuReading>& readings);
   void drop_intent(GpuIndex gpu);
-  SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
-  Result<void> catch_up();
-  void take_up();
+
+  // --- controller_settle.cc
+  void believe_the_journal(const std::vector<SliceRow>& slices, std::vector<GpuReading>& readings);
   void settle_ended_runs(const std::vector<FleetEvent>& events);
+  SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
+  void own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among);
   void settle_slices(const std::vector<GpuReading>& readings, Snapshot& snapshot);
+  void note_slices(GpuIndex gpu, const GpuReading& reading, SlotSet present,
+                   Snapshot::GpuStand& stand);
+  void fence_at_start(GpuIndex gpu, const GpuReading& reading, SlotSet present);
+  void settle_intent(GpuIndex gpu, Snapshot::GpuStand& stand);
   void settle_runs(const std::vector<GpuReading>& readings, Snapshot& snapshot);
+  Snapshot::Run settle_run(JobBook& book, GpuIndex gpu, const SliceReading& slice);
+  void settle_lost_runs(const std::set<JobNumber>& found);
+  bool note_if_stray(GpuIndex index, const SliceReading& slice);
 
   // --- controller.cc
   void loop();
@@ -266,7 +284,7 @@ struct Controller::Impl {
   // --- controller_round.cc
   void round(TimeUs now);
   void order(const Order& order, TimeUs at_us);
-  void close_taken_up();
+  void close_resumed_intents();
   void remember_reasons(const Round& decided);
   void dispatch();
   std::string slice_name(GpuIndex gpu, int slot) const;
@@ -394,11 +412,11 @@ struct Controller::Impl {
   std::vector<Row> rows;                            // To be written.
   std::vector<std::string> forgotten_slices;        // The same.
   std::vector<std::pair<GpuIndex, std::function<CallDone()>>> calls;  // To be made once they are.
-  std::set<GpuIndex> taken_up;  // With an intent of an earlier controller that is open.
-  std::set<GpuIndex> fenced;    // GPUs to be tried again.
-  std::set<GpuIndex> unjudged;  // Of those: slices with jobs are gone, and the events that
-                                // tell how the runs ended are not received.
-  std::set<JobNumber> watched;  // Jobs that run and may have to be stopped by the clock.
+  std::set<GpuIndex> resumed_intents;  // With an intent of an earlier controller that is open.
+  std::set<GpuIndex> fenced;           // GPUs to be tried again.
+  std::set<GpuIndex> unjudged;         // Of those: slices with jobs are gone, and the events that
+                                       // tell how the runs ended are not received.
+  std::set<JobNumber> watched;         // Jobs that run and may have to be stopped by the clock.
   // Jobs with a run, by JobBook::overdue_us.
   std::set<std::pair<TimeUs, JobNumber>> overdue_runs;
   bool hears = true;  // As subscribers were told last.
