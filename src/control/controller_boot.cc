@@ -44,7 +44,7 @@ Result<void> Controller::Impl::boot(std::unique_ptr<Driver> given) {
       bounded_call(driver, options.call_timeout_s,
                    [owner = fmt::format("process {} with state {}", getpid(), options.state_dir)](
                        Driver& fleet_driver) { return fleet_driver.claim(owner); });
-  if (!described) return fail("the fleet cannot be had: {}", described.error().message);
+  if (!described) return fail("cannot claim the fleet: {}", described.error().message);
   at("claimed");
   fleet = std::move(*described);
   const std::string known_fleet = journal->setting(kFleetSetting);
@@ -91,7 +91,7 @@ void Controller::Impl::begin_counterfactual(const Snapshot& snapshot) {
   days.emplace(options.setup.energy_weight, static_cast<double>(gpus.size()));
 }
 
-// What was asked for and perhaps not done, and runs that nobody waits for. Where the journal is
+// What was asked for and perhaps not done, and runs that belong to no job. Where the journal is
 // doubted `recover` does it.
 void Controller::Impl::resume_unfinished() {
   if (!recovered) return;
@@ -159,8 +159,9 @@ DriverResult<std::vector<GpuReading>> Controller::Impl::read_settled() {
   }
 }
 
-// Handles what the fleet said while nobody listened. After the look: a run that it did not show has
-// said so by now. Each part is journalled before more is asked for, which lets the fleet forget it.
+// Handles what the fleet said while no controller listened. After the look: a run that it did not
+// show has said so by now. Each part is journalled before more is asked for, which lets the fleet
+// forget it.
 Result<void> Controller::Impl::catch_up() {
   taken_event =
       static_cast<std::uint64_t>(parse_integer(journal->setting(kFleetEventSetting)).value_or(0));

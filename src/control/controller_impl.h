@@ -85,7 +85,7 @@ struct JobBook {
                              // there. -1: it has no run.
   TimeUs last_loss_us = 0;   // Of its last run.
   bool begun = false;        // Its run is known to have.
-  bool unclear = false;      // Nobody can tell whether its run was begun.
+  bool unclear = false;      // It is not known whether its run was begun.
   bool stop_failed = false;  // It was told to stop or killed, and the call failed.
   bool will_not_stop = false;
 
@@ -98,8 +98,8 @@ inline constexpr std::string_view kOverran = "it ran past its max_runtime_s";
 
 // Who changed the layout of a GPU last, for `rollback`.
 struct LayoutChange {
-  enum class By : std::uint8_t { kNobody, kPolicy, kOperator };
-  By by = By::kNobody;
+  enum class By : std::uint8_t { kUnchanged, kPolicy, kOperator };
+  By by = By::kUnchanged;
   std::string who;  // The policy, or the operator's name.
   TimeUs at_us = 0;
   // Later changes have higher numbers; all changes of one decision or command have the same.
@@ -127,7 +127,7 @@ struct GpuBook {
   bool hung = false;        // A call was given up and has not come back.
   bool lost = false;
   bool adopts = false;           // Idle foreign slices become ours with the next look.
-  std::set<std::string> strays;  // Runs that nobody waits for, to be killed.
+  std::set<std::string> strays;  // Runs that belong to no job any more, to be killed.
   int names_used = 0;  // Starts in a row that were refused since a run of that name had been.
   long changes = 0;
 };
@@ -396,7 +396,7 @@ struct Controller::Impl {
   std::shared_ptr<const FleetView> picture;  // Of a large fleet.
   std::int64_t picture_ns = 0;               // When it was drawn ...
   std::int64_t picture_event = 0;            // ... and before which event.
-  std::int64_t looked_ns = 0;                // When somebody looked.
+  std::int64_t looked_ns = 0;                // When a client last looked.
   std::condition_variable noticed;
   std::deque<Notice> notices;
   // Higher than any that an earlier controller has given, and exact in a double.

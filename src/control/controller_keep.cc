@@ -1,5 +1,5 @@
-// What keeps the journal from growing for ever: now and then the model begins anew from where it
-// stands, and what is old and before such a beginning is forgotten.
+// What keeps the journal from growing for ever: now and then a new model begins from where the old
+// one stands, and what is old and before such a beginning is forgotten.
 #include "base/text.h"
 #include "control/controller_impl.h"
 

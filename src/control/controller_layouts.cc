@@ -66,7 +66,7 @@ void Controller::Impl::note_change(GpuIndex index, SlotSet from, LayoutChange ch
 // "the policy smartmig 20 s ago", "alice by hand 3 min ago"; empty: the layout was never changed.
 std::string Controller::Impl::changed_by(GpuIndex index) const {
   const LayoutChange& change = gpus[index].last_change;
-  if (change.by == LayoutChange::By::kNobody) return {};
+  if (change.by == LayoutChange::By::kUnchanged) return {};
   const std::string ago = in_words(std::max<TimeUs>(0, clock_us() - change.at_us)) + " ago";
   return change.by == LayoutChange::By::kPolicy ? fmt::format("the policy {} {}", change.who, ago)
                                                 : fmt::format("{} by hand {}", change.who, ago);

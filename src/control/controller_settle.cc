@@ -51,7 +51,7 @@ void Controller::Impl::believe_the_journal(const std::vector<SliceRow>& slices,
   }
 }
 
-// Runs that were over while nobody listened.
+// Runs that were over while no controller listened.
 void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) {
   for (const FleetEvent& event : events) {
     taken_event = std::max(taken_event, event.number);
@@ -88,7 +88,8 @@ void Controller::Impl::settle_ended_runs(const std::vector<FleetEvent>& events) 
 }
 
 // Those of its slices that jobs may be on and that can be there together. What we have made comes
-// first: a job of ours runs on even beside something that nobody can place.
+// first: a job of ours continues even beside a slice that the board's table
+// does not have.
 SlotSet Controller::Impl::slots_we_know(GpuIndex index, const GpuReading& reading) const {
   SlotSet known = 0;
   for (const bool ours : {true, false}) {
@@ -272,8 +273,8 @@ void Controller::Impl::settle_lost_runs(const std::set<JobNumber>& found) {
   }
 }
 
-// A run of ours that nobody waits for: it ended in our books, or was never begun there. It is to be
-// killed; one that the journal has not heard of goes on: nobody knows what it is worth.
+// A run of ours that belongs to no job: it ended in our books, or was never begun there. Such a run
+// is killed, unless the journal has not heard of it: its work may be needed, so it continues.
 bool Controller::Impl::note_if_stray(GpuIndex index, const SliceReading& slice) {
   const JobBook* book = book_of(slice.run);
   if (book != nullptr && book->row.phase != JobPhase::kQueued &&

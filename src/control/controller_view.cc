@@ -9,14 +9,14 @@
 namespace smartmig {
 namespace {
 
-// A picture of a large fleet is drawn anew after every so often while somebody looks, less often
-// while something happens, and is good for a little longer; small ones are drawn whenever they are
-// asked for.
+// A picture of a large fleet is redrawn at this interval while a client looks, less often while
+// something happens, and is good for a little longer; small ones are drawn whenever they are asked
+// for.
 constexpr std::size_t kSmallFleet = 256;
 constexpr std::int64_t kDrawEveryNs = 250'000'000;
 constexpr std::int64_t kDrawUnaskedEveryNs = 1'500'000'000;
 constexpr std::int64_t kPictureLastsNs = 2'000'000'000;
-constexpr std::int64_t kSomebodyLooksNs = 2'000'000'000;
+constexpr std::int64_t kClientLooksNs = 2'000'000'000;
 constexpr std::int64_t kRehearsalsApart = 20;  // Times what one takes.
 // The loop comes round every second where nothing happens; one that has not for so long is stuck.
 constexpr std::int64_t kAliveNs = 30'000'000'000;
@@ -174,7 +174,7 @@ void Controller::Impl::refresh_picture() {
   {
     const std::int64_t now_ns = monotonic_ns();
     const std::lock_guard lock(seen_mutex);
-    const bool somebody_looks = now_ns - looked_ns <= kSomebodyLooksNs;
+    const bool somebody_looks = now_ns - looked_ns <= kClientLooksNs;
     if (!somebody_looks && picture_event == next_event) return;
     const std::int64_t every_ns = somebody_looks ? kDrawEveryNs : kDrawUnaskedEveryNs;
     if (picture && now_ns - picture_ns < every_ns) return;
@@ -223,7 +223,8 @@ std::optional<GpuView> Controller::gpu(const std::string& id) const {
 bool Controller::alive() const { return monotonic_ns() - impl_->alive_ns < kAliveNs; }
 
 std::string Controller::why_not_ready() const {
-  if (!impl_->recovered) return "the journal was damaged or lost, and nobody has said recover";
+  if (!impl_->recovered)
+    return "the journal was damaged, lost or went back in time: an operator must run recover";
   if (impl_->refuses_submissions) return "the journal cannot be written";
   if (!alive()) return "the controller does not decide";
   return impl_->why_deaf().empty() ? "" : "the fleet's events are not received";

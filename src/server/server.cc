@@ -199,7 +199,7 @@ std::optional<HttpRequest> Server::read_request(Connection& connection, std::str
 void Server::refuse(Connection& connection, const Refusal& refusal) {
   const auto too_many = too_fast(connection.peer());
   if (!too_many || is_first_429_of_second(Clock::now()))
-    options_.log(fmt::format("{} sent what is no request: {} {}", connection.peer().address,
+    options_.log(fmt::format("{}: malformed request: {} {}", connection.peer().address,
                              refusal.status, refusal.error));
   const HttpResponse response = too_many ? *too_many : refusal_response(refusal);
   if (send(connection, response, false)) connection.finish();
