@@ -1,6 +1,8 @@
 // Layouts that operators set, hold, release and undo on a live fleet, across restarts too.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "live_desk.h"
 
 namespace smartmig {
@@ -119,6 +121,28 @@ TEST_F(LiveHold, AHeldLayoutThatWaitsForAJobIsStillMadeAfterARestart) {
   EXPECT_TRUE(layout_comes_to(gpu, "1-1-1-1-1-1-1"));
   EXPECT_TRUE(comes_to(job, JobPhase::kDone));
   EXPECT_EQ(row(job).attempt, 1);
+}
+
+// Nothing is cut before an operator has looked at the fleet.
+TEST_F(LiveHold, AHeldLayoutThatWaitsIsMadeAfterRecoverWhereTheJournalIsDoubted) {
+  start();
+  ASSERT_TRUE(layout_comes_to("0", "7"));
+  JobRequest stays = job_of(1500, 90000);
+  stays.preemptible = false;
+  const JobNumber job = submit(stays);
+  ASSERT_TRUE(comes_to(job, JobPhase::kRunning));
+  const std::string gpu = std::to_string(gpu_of(fmt::format("{}.1", job)));
+  const std::string before = controller_->gpu(gpu)->layout;
+  ASSERT_TRUE(apply(gpu, "1-1-1-1-1-1-1", true).has_value());
+  controller_.reset();
+  std::filesystem::remove(rig_.state_dir() + "/journal.mark");
+  start();
+  ASSERT_FALSE(controller_->summary().recovered);
+  EXPECT_EQ(controller_->gpu(gpu)->target, before);
+  EXPECT_TRUE(comes_to(job, JobPhase::kDone));
+  EXPECT_EQ(controller_->gpu(gpu)->layout, before);
+  ASSERT_TRUE(tell(Command::Kind::kRecover, "").has_value());
+  EXPECT_TRUE(layout_comes_to(gpu, "1-1-1-1-1-1-1"));
 }
 
 TEST_F(LiveHold, RollbackNamesWhatItUndoesAndWhoseItWas) {

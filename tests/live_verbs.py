@@ -86,7 +86,7 @@ def work_through(operator):
     says('plan --policy greedy', r'.+')
     says('plan --policy gredy', r".*greedy.*", 2)
     says('export', r'version: v1\nmig-configs:\n  smartmig:.*')
-    changes(operator, 'freeze', r'.*froz.*|.*frozen.*|.*nothing.*')
+    changes(operator, 'freeze', r'the controller is frozen: .*; running jobs continue')
     comes_to('status', r'.*, frozen\n.*')
     waiting = says('submit --profile resnet50-inference --work 30 --deadline 900', r'\d+')
     says('explain ' + waiting, r'.*frozen.*it runs on slices of 1g\.5gb to 7g\.40gb.*')
@@ -94,7 +94,7 @@ def work_through(operator):
     changes(operator, 'unfreeze', r'.*')
     comes_to('status ' + waiting, r'.*\nstate +(running|done).*')
     operator.ask('drain 1')
-    says('drain 1 --wait --timeout 1m', r'GPU-\S+ takes nothing new[^\n]*\n.*GPU-\S+ has no jobs left.*')
+    says('drain 1 --wait --timeout 1m', r'GPU-\S+ gets no new jobs[^\n]*\n.*GPU-\S+ has no jobs left.*')
     changes(operator, 'uncordon 1', r'.*')
     for verb, state in (('cordon', 'cordoned'), ('uncordon', 'up'), ('drain', 'draining'), ('uncordon', 'up')):
         changes(operator, verb + ' 1', r'.*')
@@ -288,7 +288,7 @@ def miss_a_journal(program):
                                 r'BAD  decisions [^\n]+`smartmig recover`', 1)
         operator.says('apply', r'smartmig: .*say recover.*', 1)
         changes(operator, 'recover', r'the journal is gone: [^\n]+; job 1 was accepted and is not in it\n'
-                                     r'it decides again; 1 slices stay foreign.*')
+                                     r'the controller decides again\n1 slice is foreign and stays so.*')
         operator.says('doctor', r'(good [^\n]+\n?)+')
     finally:
         operator.server.end()

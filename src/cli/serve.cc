@@ -25,6 +25,7 @@
 #include "drivers/simulated/fleet_keeper.h"
 #include "drivers/simulated/fleet_process.h"
 #include "drivers/simulated/simulated_driver.h"
+#include "fleet/fleet.h"
 #include "learn/toml_fields.h"
 #include "server/controller_backend.h"
 #include "server/server.h"

@@ -22,6 +22,8 @@ constexpr std::int64_t kHangPauseNs = 60'000 * kMs;  // At most, after one that 
 // A call waits a second for an event; one that has said nothing for so long is late.
 constexpr std::int64_t kSilenceNs = 5000 * kMs;
 constexpr std::size_t kNoticesKept = 10'000;
+// A run is looked for at least this long after its expected end, by the fleet's clock.
+constexpr TimeUs kLeastOverdueUs = kSecondUs;
 
 std::string key_of(const std::string& owner, const std::string& key) { return owner + '\0' + key; }
 
@@ -147,8 +149,7 @@ void Controller::Impl::take(const std::vector<FleetEvent>& events) {
     taken_event = event.number;
     on(event);
   }
-  rows.emplace_back(
-      std::pair<std::string, std::string>("fleet event", std::to_string(taken_event)));
+  put_setting(kFleetEventSetting, std::to_string(taken_event));
 }
 
 // What was taken in and led to no decision. Then the thread that watches may let the fleet forget
@@ -427,22 +428,24 @@ void Controller::Impl::do_what_is_due() {
 }
 
 // A run that takes a tenth longer than expected, and `stop_grace_s`, may not be there at all.
-void Controller::Impl::expect_end(const JobBook& book, TimeUs end_us) {
+void Controller::Impl::expect_end(JobBook& book, TimeUs end_us) {
   const TimeUs more_us = std::max<TimeUs>(0, end_us - book.row.begin_us) / 10;
-  overdue_runs.emplace(end_us + more_us + to_us(options.stop_grace_s),
-                       Overdue{book.row.number, book.row.attempt});
+  forget_expected_end(book);
+  book.overdue_us = end_us + std::max(kLeastOverdueUs, more_us + to_us(options.stop_grace_s));
+  overdue_runs.emplace(book.overdue_us, book.row.number);
+}
+
+void Controller::Impl::forget_expected_end(JobBook& book) {
+  if (book.overdue_us < 0) return;
+  overdue_runs.erase({book.overdue_us, book.row.number});
+  book.overdue_us = -1;
 }
 
 void Controller::Impl::look_for_overdue(TimeUs now) {
   while (!overdue_runs.empty() && overdue_runs.begin()->first <= now) {
-    const Overdue run = overdue_runs.begin()->second;
-    overdue_runs.erase(overdue_runs.begin());
-    const auto found = jobs.find(run.job);
-    if (found == jobs.end() || found->second.row.attempt != run.attempt ||
-        found->second.row.phase == JobPhase::kQueued)
-      continue;
-    order_read(gpu_by_uuid.at(found->second.row.gpu));
-    expect_end(found->second, now);
+    JobBook& book = jobs.at(overdue_runs.begin()->second);
+    order_read(gpu_by_uuid.at(book.row.gpu));
+    expect_end(book, now);
   }
 }
 

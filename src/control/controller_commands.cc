@@ -1,4 +1,5 @@
 // What operators ask for. Each is journalled with who asked before it takes effect.
+#include <algorithm>
 #include <bit>
 #include <set>
 
@@ -29,6 +30,12 @@ std::string in_words(const Command& command) {
   if (command.kind == Command::Kind::kPowerCap)
     words += fmt::format(" {:g} W", command.power_cap_w);
   return words;
+}
+
+bool is_about_one_gpu(Command::Kind kind) {
+  using Kind = Command::Kind;
+  return kind == Kind::kCordon || kind == Kind::kDrain || kind == Kind::kUncordon ||
+         kind == Kind::kAdopt || kind == Kind::kUnhold;
 }
 
 }  // namespace
@@ -82,165 +89,199 @@ void Controller::Impl::stop_all_on(GpuIndex index) {
   }
 }
 
-Answer<void> Controller::Impl::apply_plan(bool dry_run, std::vector<std::string>& lines) {
+void Controller::Impl::apply_plan(bool dry_run, std::vector<std::string>& lines) {
+  Event event;
+  event.kind = Event::Kind::kUnfreeze;
+  event.at_us = std::max(clock_us(), model->now());
   Model copy = *model;
-  const auto thaw = [&](Model& model_now) {
-    Event event;
-    event.kind = Event::Kind::kUnfreeze;
-    event.at_us = clock_us();
-    model_now.apply(event);
-  };
-  thaw(copy);
+  copy.apply(event);
   for (const std::string_view line :
-       split(reasons_text(copy.round(clock_us()), copy, gpu_names()), '\n')) {
+       split(reasons_text(copy.round(event.at_us), copy, gpu_names()), '\n')) {
     if (!line.empty()) lines.emplace_back(line);
   }
   if (lines.empty()) lines.emplace_back("nothing is to be done now");
-  if (dry_run) return {};
-  Event event;
-  event.at_us = clock_us();
+  if (dry_run) return;
   const bool frozen = model->frozen();
-  event.kind = Event::Kind::kUnfreeze;
   record(event);
   round(event.at_us);
-  if (!frozen) return {};
+  if (!frozen) return;
   event.kind = Event::Kind::kFreeze;
   record(event);
-  return {};
 }
 
-Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::string& who) {
-  using Kind = Command::Kind;
-  Outcome outcome;
-  GpuIndex gpu = 0;
-  const bool about_a_gpu = command.kind == Kind::kCordon || command.kind == Kind::kDrain ||
-                           command.kind == Kind::kUncordon || command.kind == Kind::kAdopt ||
-                           command.kind == Kind::kUnhold;
-  if (about_a_gpu) {
-    const auto found = find_gpu(command.gpu);
-    if (!found) return tl::unexpected(found.error());
-    gpu = *found;
+void Controller::Impl::set_frozen(bool freeze, bool dry_run, std::vector<std::string>& lines) {
+  lines.emplace_back(freeze
+                         ? "the controller is frozen: it starts and stops no jobs and changes no "
+                           "layouts; running jobs continue"
+                         : "the controller decides again");
+  if (dry_run) return;
+  Event event;
+  event.kind = freeze ? Event::Kind::kFreeze : Event::Kind::kUnfreeze;
+  event.at_us = clock_us();
+  record(event);
+  put_setting(kFrozenSetting, freeze ? "yes" : "no");
+}
+
+void Controller::Impl::recover(bool dry_run, std::vector<std::string>& lines) {
+  std::size_t foreign = 0, fenced_gpus = 0;
+  for (GpuIndex i = 0; i < gpus.size(); ++i) {
+    foreign += static_cast<std::size_t>(std::popcount(model->foreign(i)));
+    fenced_gpus += !gpus[i].row.fence.empty();
   }
-  const bool dry = command.dry_run;
-  const auto setting = [&](const char* name, const char* value) {
-    rows.emplace_back(std::pair<std::string, std::string>(name, value));
-  };
-  if (!trouble.empty() && !dry) return tl::unexpected(refuse(503, trouble));
+  if (!damage.empty()) lines.push_back(damage);
+  if (!recovered) lines.emplace_back("the controller decides again");
+  lines.push_back(
+      foreign == 1 ? "1 slice is foreign and stays so until an operator adopts it"
+                   : fmt::format("{} slices are foreign and stay so until an operator adopts them",
+                                 foreign));
+  lines.push_back(fenced_gpus == 1
+                      ? "the controller retries 1 fenced GPU now"
+                      : fmt::format("the controller retries {} fenced GPUs now", fenced_gpus));
+  if (dry_run) return;
+  const bool was_recovered = recovered.exchange(true);
+  for (GpuIndex i = 0; i < gpus.size(); ++i) {
+    if (!gpus[i].row.fence.empty()) retry_now(i);
+  }
+  if (was_recovered) return;
+  damage.clear();
+  doubt = JournalDoubt::kNothing;
+  put_setting(kRecoveredSetting, "yes");
+  put_setting(kDoubtSetting, "");
+  put_setting(kFrozenSetting, "no");
+  Event event;
+  event.kind = Event::Kind::kUnfreeze;
+  event.at_us = clock_us();
+  record(event);
+  resume_unfinished();
+}
+
+void Controller::Impl::cordon(GpuIndex gpu, bool drain, bool dry_run,
+                              std::vector<std::string>& lines) {
+  lines.push_back(
+      fmt::format("{} gets no new jobs and its layout is not changed; {}", fleet.gpus[gpu],
+                  drain ? "its jobs that can be stopped are saved and continue on other GPUs"
+                        : "its running jobs continue"));
+  if (model->change_open(gpu) || gpus[gpu].moving)
+    lines.emplace_back("the layout change that is under way is finished first");
+  if (dry_run) return;
+  gpus[gpu].row.cordoned = true;
+  gpus[gpu].row.draining = drain;
+  rows.emplace_back(gpus[gpu].row);
+  apply_openness(gpu);
+  if (drain) stop_all_on(gpu);
+}
+
+void Controller::Impl::uncordon(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines) {
+  const bool is_fenced = !gpus[gpu].row.fence.empty();
+  lines.push_back(
+      is_fenced ? fmt::format("{} gets jobs again once its fault is over; the controller retries "
+                              "it now",
+                              fleet.gpus[gpu])
+                : fmt::format("{} gets jobs again", fleet.gpus[gpu]));
+  if (dry_run) return;
+  gpus[gpu].row.cordoned = gpus[gpu].row.draining = false;
+  if (is_fenced) retry_now(gpu);
+  rows.emplace_back(gpus[gpu].row);
+  apply_openness(gpu);
+}
+
+void Controller::Impl::adopt(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines) {
+  const int foreign = std::popcount(model->foreign(gpu));
+  const std::string& name = fleet.gpus[gpu];
+  lines.push_back(
+      foreign == 1
+          ? fmt::format("{} has 1 foreign slice, which is adopted if no process uses it", name)
+          : fmt::format("{} has {} foreign slices; those that no process uses are adopted", name,
+                        foreign));
+  if (dry_run) return;
+  gpus[gpu].adopts = true;
+  order_read(gpu);
+}
+
+void Controller::Impl::set_power_cap(double watts, bool dry_run, std::vector<std::string>& lines) {
+  lines.push_back(watts > 0
+                      ? fmt::format("no job is started that would take the fleet over {:g} W; "
+                                    "the fleet draws {:.0f} W now",
+                                    watts, model->power_w())
+                      : "the fleet has no power cap");
+  if (dry_run) return;
+  Event event;
+  event.kind = Event::Kind::kLimits;
+  event.at_us = clock_us();
+  event.limits = model->limits();
+  event.limits.power_cap_w = watts;
+  record(event);
+  put_setting(kPowerCapSetting, fmt::format("{}", watts));
+}
+
+// Whether the controller can carry it out now.
+Answer<void> Controller::Impl::check_command(const Command& command) const {
+  using Kind = Command::Kind;
+  if (!trouble.empty() && !command.dry_run) return tl::unexpected(refuse(503, trouble));
   const bool would_decide = command.kind == Kind::kUnfreeze || command.kind == Kind::kApply ||
                             command.kind == Kind::kRollback;
   if (would_decide && !recovered)
     return tl::unexpected(refuse(
         409,
         "the journal was damaged, lost or went back in time: look at the fleet, then say recover"));
-  Event event;
-  event.at_us = clock_us();
+  return {};
+}
+
+// `gpu` is that of a command about one GPU.
+Answer<void> Controller::Impl::do_command(const Command& command, GpuIndex gpu,
+                                          const std::string& who, std::vector<std::string>& lines) {
+  using Kind = Command::Kind;
+  const bool dry = command.dry_run;
   switch (command.kind) {
     case Kind::kFreeze:
-    case Kind::kUnfreeze: {
-      const bool freeze = command.kind == Kind::kFreeze;
-      outcome.lines.push_back(
-          freeze ? "nothing is cut, started or stopped from now on; what runs goes on"
-                 : "it decides again");
-      if (dry) break;
-      event.kind = freeze ? Event::Kind::kFreeze : Event::Kind::kUnfreeze;
-      record(event);
-      setting("frozen", freeze ? "yes" : "no");
-      break;
-    }
-    case Kind::kRecover: {
-      std::size_t foreign = 0, fenced_gpus = 0;
-      for (GpuIndex i = 0; i < gpus.size(); ++i) {
-        foreign += static_cast<std::size_t>(std::popcount(model->foreign(i)));
-        fenced_gpus += !gpus[i].row.fence.empty();
-      }
-      if (!damage.empty()) outcome.lines.push_back(damage);
-      outcome.lines.push_back(
-          fmt::format("{}{} slices stay foreign until they are adopted, {} fenced GPUs are tried "
-                      "anew",
-                      recovered ? "" : "it decides again; ", foreign, fenced_gpus));
-      if (dry) break;
-      const bool was_recovered = recovered.exchange(true);
-      for (GpuIndex i = 0; i < gpus.size(); ++i) {
-        if (!gpus[i].row.fence.empty()) retry_now(i);
-      }
-      if (was_recovered) break;
-      damage.clear();
-      doubt = JournalDoubt::kNothing;
-      setting("recovered", "yes");
-      setting("doubt", "");
-      setting("frozen", "no");
-      event.kind = Event::Kind::kUnfreeze;
-      record(event);
-      take_up();
-      break;
-    }
+    case Kind::kUnfreeze:
+      set_frozen(command.kind == Kind::kFreeze, dry, lines);
+      return {};
+    case Kind::kRecover:
+      recover(dry, lines);
+      return {};
     case Kind::kCordon:
     case Kind::kDrain:
-      outcome.lines.push_back(fmt::format(
-          "{} takes nothing new{}", fleet.gpus[gpu],
-          command.kind == Kind::kDrain ? "; jobs that can be stopped are saved and go elsewhere"
-                                       : "; what runs there goes on"));
-      if (model->change_open(gpu) || gpus[gpu].moving)
-        outcome.lines.emplace_back("the change of its layout that is under way is finished first");
-      if (dry) break;
-      gpus[gpu].row.cordoned = true;
-      gpus[gpu].row.draining = command.kind == Kind::kDrain;
-      rows.emplace_back(gpus[gpu].row);
-      apply_openness(gpu);
-      if (command.kind == Kind::kDrain) stop_all_on(gpu);
-      break;
+      cordon(gpu, command.kind == Kind::kDrain, dry, lines);
+      return {};
     case Kind::kUncordon:
-      outcome.lines.push_back(
-          fmt::format("{} takes jobs again{}", fleet.gpus[gpu],
-                      gpus[gpu].row.fence.empty() ? "" : "; its fence is tried now"));
-      if (dry) break;
-      gpus[gpu].row.cordoned = gpus[gpu].row.draining = false;
-      if (!gpus[gpu].row.fence.empty()) retry_now(gpu);
-      rows.emplace_back(gpus[gpu].row);
-      apply_openness(gpu);
-      break;
+      uncordon(gpu, dry, lines);
+      return {};
     case Kind::kAdopt:
-      outcome.lines.push_back(
-          fmt::format("{} foreign slices of {} become ours where nothing runs on them",
-                      std::popcount(model->foreign(gpu)), fleet.gpus[gpu]));
-      if (dry) break;
-      gpus[gpu].adopts = true;
-      order_read(gpu);
-      break;
-    case Kind::kApply: {
-      const auto done = command.layouts.empty() ? apply_plan(dry, outcome.lines)
-                                                : apply_layouts(command, who, outcome.lines);
-      if (!done) return tl::unexpected(done.error());
-      break;
-    }
+      adopt(gpu, dry, lines);
+      return {};
+    case Kind::kApply:
+      if (!command.layouts.empty()) return apply_layouts(command, who, lines);
+      apply_plan(dry, lines);
+      return {};
     case Kind::kRollback:
-      if (auto done = roll_back(command, who, outcome.lines); !done)
-        return tl::unexpected(done.error());
-      break;
+      return roll_back(command, who, lines);
     case Kind::kUnhold:
-      unhold(gpu, dry, outcome.lines);
-      break;
+      unhold(gpu, dry, lines);
+      return {};
     case Kind::kPowerCap:
-      outcome.lines.push_back(
-          command.power_cap_w > 0
-              ? fmt::format(
-                    "nothing is started that would take the fleet over {:g} W; it draws {:.0f} W",
-                    command.power_cap_w, model->power_w())
-              : "there is no power cap");
-      if (dry) break;
-      event.kind = Event::Kind::kLimits;
-      event.limits = model->limits();
-      event.limits.power_cap_w = command.power_cap_w;
-      record(event);
-      setting("power cap", fmt::format("{}", command.power_cap_w).c_str());
-      break;
+      set_power_cap(command.power_cap_w, dry, lines);
+      return {};
   }
-  if (!dry) {
-    audit(who, in_words(command));
-    if (auto written = flush({}); !written)
-      return tl::unexpected(refuse(503, kept_for_later(written.error().message)));
-    notice("fleet", fmt::format(R"({{"command":"{}"}})", name_of(command.kind)));
+  return {};
+}
+
+Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::string& who) {
+  GpuIndex gpu = 0;
+  if (is_about_one_gpu(command.kind)) {
+    const auto found = find_gpu(command.gpu);
+    if (!found) return tl::unexpected(found.error());
+    gpu = *found;
   }
+  if (const auto may = check_command(command); !may) return tl::unexpected(may.error());
+  Outcome outcome;
+  if (const auto done = do_command(command, gpu, who, outcome.lines); !done)
+    return tl::unexpected(done.error());
+  if (command.dry_run) return outcome;
+  audit(who, in_words(command));
+  if (auto written = flush({}); !written)
+    return tl::unexpected(refuse(503, kept_for_later(written.error().message)));
+  notice("fleet", fmt::format(R"({{"command":"{}"}})", name_of(command.kind)));
   return outcome;
 }
 

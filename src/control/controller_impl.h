@@ -1,5 +1,6 @@
 // The inside of Controller, shared by its files: the loop (controller.cc), the start
-// (controller_boot.cc), what comes in (controller_inputs.cc), faults and the way back from them
+// (controller_boot.cc, controller_settle.cc), a journal that cannot be trusted
+// (controller_doubt.cc), what comes in (controller_inputs.cc), faults and the way back from them
 // (controller_repair.cc), decisions and orders (controller_round.cc), operators' commands
 // (controller_commands.cc), layouts by hand (controller_layouts.cc), what can be seen
 // (controller_view.cc) and what is forgotten (controller_keep.cc).
@@ -80,9 +81,11 @@ struct JobBook {
   JobRow row;
   std::optional<TimeUs> max_runtime_us;
   TimeUs stop_due_us = -1;   // When a save under way should be over, or when it was killed.
+  TimeUs overdue_us = -1;    // When its run should have ended long ago: a look tells whether it is
+                             // there. -1: it has no run.
   TimeUs last_loss_us = 0;   // Of its last run.
   bool begun = false;        // Its run is known to have.
-  bool unclear = false;      // Nobody can tell whether its run was begun.
+  bool unclear = false;      // It is not known whether its run was begun.
   bool stop_failed = false;  // It was told to stop or killed, and the call failed.
   bool will_not_stop = false;
 
@@ -95,8 +98,8 @@ inline constexpr std::string_view kOverran = "it ran past its max_runtime_s";
 
 // Who changed the layout of a GPU last, for `rollback`.
 struct LayoutChange {
-  enum class By : std::uint8_t { kNobody, kPolicy, kOperator };
-  By by = By::kNobody;
+  enum class By : std::uint8_t { kUnchanged, kPolicy, kOperator };
+  By by = By::kUnchanged;
   std::string who;  // The policy, or the operator's name.
   TimeUs at_us = 0;
   // Later changes have higher numbers; all changes of one decision or command have the same.
@@ -124,7 +127,7 @@ struct GpuBook {
   bool hung = false;        // A call was given up and has not come back.
   bool lost = false;
   bool adopts = false;           // Idle foreign slices become ours with the next look.
-  std::set<std::string> strays;  // Runs that nobody waits for, to be killed.
+  std::set<std::string> strays;  // Runs that belong to no job any more, to be killed.
   int names_used = 0;  // Starts in a row that were refused since a run of that name had been.
   long changes = 0;
 };
@@ -139,38 +142,62 @@ enum class JournalDoubt : std::uint8_t {
 using Row = std::variant<JobRow, SliceRow, IntentRow, GpuRow, EventRow, DecisionRow, AuditRow,
                          std::pair<std::string, std::string>>;  // The last: a setting.
 
+// Settings of the journal that several files of the controller use.
+inline constexpr const char* kFleetSetting = "fleet";  // Whose journal it is; empty: a new one.
+// Jobs before it are of a journal that was lost.
+inline constexpr const char* kFirstJobSetting = "least job";
+inline constexpr const char* kNextJobSetting = "next job";  // The least that the next one may have.
+inline constexpr const char* kFleetEventSetting = "fleet event";  // The last that is journalled.
+inline constexpr const char* kFrozenSetting = "frozen";           // "yes" or "no".
+inline constexpr const char* kRecoveredSetting = "recovered";     // "no": `recover` is needed, ...
+inline constexpr const char* kDoubtSetting = "doubt";             // ... and this is why.
+inline constexpr const char* kPowerCapSetting = "power cap";      // In watts; 0: there is none.
+
 struct Controller::Impl {
   explicit Impl(const ControllerOptions& given) : options(given) {}
   ~Impl();
 
   // --- controller_boot.cc
   Result<void> boot(std::unique_ptr<Driver> given);
+  Result<void> open_journal();
   DriverResult<std::vector<GpuReading>> read_what_can_be();
   DriverResult<std::vector<GpuReading>> read_settled();
-  Result<void> open_journal();
-  void doubt_what_was_opened(const std::vector<GpuReading>& readings);
+  Result<Snapshot> make_snapshot(std::vector<GpuReading>& readings);
+  JobNumber read_numbers(const JournalState& loaded);
+  Result<void> read_gpus(const std::vector<GpuRow>& loaded, Snapshot& snapshot);
+  Result<void> read_jobs(std::vector<JobRow>& loaded);
+  Result<void> count_changes(Snapshot& snapshot);
+  Result<void> catch_up();
+  void begin_counterfactual(const Snapshot& snapshot);
+  void resume_unfinished();
+
+  // --- controller_doubt.cc
   void doubt_journal(JournalDoubt kind, const std::string& why);
+  void doubt_what_was_opened(const std::vector<GpuReading>& readings);
+  void doubt_while_running(const std::string& run);
   void name_what_was_lost(const std::vector<GpuReading>& readings, JobNumber known_below);
-  Result<Snapshot> stand(std::vector<GpuReading>& readings);
+  void skip_used_numbers(const std::vector<GpuReading>& readings);
   bool is_ahead(const std::string& run) const;
   void note_unknown_run(const std::string& run);
-  void doubt_while_running(const std::string& run);
-  bool has_heard_of(const std::string& run);
+  bool has_heard_of(JobNumber number, int attempt);
   JobBook* follow_later_attempt(const std::string& run);
   void follow_later_runs(const std::vector<GpuReading>& readings);
-  bool note_if_stray(GpuIndex index, const SliceReading& slice);
-  void own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among);
-  Result<void> count_changes(Snapshot& snapshot);
-  void believe_the_journal(const std::vector<SliceRow>& slices, std::vector<GpuReading>& readings);
-  void begin_counterfactual(const Snapshot& snapshot);
-  void begin_numbers_anew(const std::vector<GpuReading>& readings);
   void drop_intent(GpuIndex gpu);
-  SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
-  Result<void> catch_up();
-  void take_up();
+
+  // --- controller_settle.cc
+  void believe_the_journal(const std::vector<SliceRow>& slices, std::vector<GpuReading>& readings);
   void settle_ended_runs(const std::vector<FleetEvent>& events);
+  SlotSet slots_we_know(GpuIndex gpu, const GpuReading& reading) const;
+  void own_what_was_made(GpuIndex index, const GpuReading& reading, SlotSet among);
   void settle_slices(const std::vector<GpuReading>& readings, Snapshot& snapshot);
+  void note_slices(GpuIndex gpu, const GpuReading& reading, SlotSet present,
+                   Snapshot::GpuStand& stand);
+  void fence_at_start(GpuIndex gpu, const GpuReading& reading, SlotSet present);
+  void settle_intent(GpuIndex gpu, Snapshot::GpuStand& stand);
   void settle_runs(const std::vector<GpuReading>& readings, Snapshot& snapshot);
+  Snapshot::Run settle_run(JobBook& book, GpuIndex gpu, const SliceReading& slice);
+  void settle_lost_runs(const std::set<JobNumber>& found);
+  bool note_if_stray(GpuIndex index, const SliceReading& slice);
 
   // --- controller.cc
   void loop();
@@ -188,10 +215,15 @@ struct Controller::Impl {
   void do_what_is_due();
   void watch(JobBook& book, TimeUs now);
   void look_for_overdue(TimeUs now);
-  void expect_end(const JobBook& book, TimeUs end_us);
+  void expect_end(JobBook& book, TimeUs end_us);
+  void forget_expected_end(JobBook& book);
   void tell_whether_events_are_received();
   std::string why_deaf() const;
   void record(Event event);
+  // Written together with whatever is written next.
+  void put_setting(std::string name, std::string value) {
+    rows.emplace_back(std::pair(std::move(name), std::move(value)));
+  }
   TimeUs clock_us() const { return std::max(fleet.clock.at(monotonic_ns()), boot_us); }
   template <class T>
   T ask(std::function<T()> question);  // Answered by the loop's thread.
@@ -252,7 +284,7 @@ struct Controller::Impl {
   // --- controller_round.cc
   void round(TimeUs now);
   void order(const Order& order, TimeUs at_us);
-  void close_taken_up();
+  void close_resumed_intents();
   void remember_reasons(const Round& decided);
   void dispatch();
   std::string slice_name(GpuIndex gpu, int slot) const;
@@ -262,9 +294,18 @@ struct Controller::Impl {
   Answer<Outcome> carry_out(const Command& command, const std::string& who);
   Answer<GpuIndex> find_gpu(const std::string& id) const;
   std::optional<std::string> find_gpu_named_twice(const Command& command) const;
+  Answer<void> check_command(const Command& command) const;
+  Answer<void> do_command(const Command& command, GpuIndex gpu, const std::string& who,
+                          std::vector<std::string>& lines);
+  void set_frozen(bool freeze, bool dry_run, std::vector<std::string>& lines);
+  void recover(bool dry_run, std::vector<std::string>& lines);
+  void cordon(GpuIndex gpu, bool drain, bool dry_run, std::vector<std::string>& lines);
+  void uncordon(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines);
+  void adopt(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines);
+  void set_power_cap(double watts, bool dry_run, std::vector<std::string>& lines);
   void stop_all_on(GpuIndex gpu);
   void retry_now(GpuIndex gpu);
-  Answer<void> apply_plan(bool dry_run, std::vector<std::string>& lines);
+  void apply_plan(bool dry_run, std::vector<std::string>& lines);
 
   // --- controller_layouts.cc
   struct LayoutOrder {  // An operator's.
@@ -282,6 +323,7 @@ struct Controller::Impl {
   Answer<void> roll_back(const Command& command, const std::string& who,
                          std::vector<std::string>& lines);
   void unhold(GpuIndex gpu, bool dry_run, std::vector<std::string>& lines);
+  void resume_held_change(GpuIndex gpu);
   std::vector<GpuIndex> latest_changed() const;
   void note_change(GpuIndex gpu, SlotSet from, LayoutChange change);
   void read_layout_notes(GpuIndex gpu);
@@ -354,7 +396,7 @@ struct Controller::Impl {
   std::shared_ptr<const FleetView> picture;  // Of a large fleet.
   std::int64_t picture_ns = 0;               // When it was drawn ...
   std::int64_t picture_event = 0;            // ... and before which event.
-  std::int64_t looked_ns = 0;                // When somebody looked.
+  std::int64_t looked_ns = 0;                // When a client last looked.
   std::condition_variable noticed;
   std::deque<Notice> notices;
   // Higher than any that an earlier controller has given, and exact in a double.
@@ -370,18 +412,13 @@ struct Controller::Impl {
   std::vector<Row> rows;                            // To be written.
   std::vector<std::string> forgotten_slices;        // The same.
   std::vector<std::pair<GpuIndex, std::function<CallDone()>>> calls;  // To be made once they are.
-  std::set<GpuIndex> taken_up;  // With an intent of an earlier controller that is open.
-  std::set<GpuIndex> fenced;    // GPUs to be tried again.
-  std::set<GpuIndex> unjudged;  // Of those: slices with jobs are gone, and the events that
-                                // tell how the runs ended are not received.
-  std::set<JobNumber> watched;  // Jobs that run and may have to be stopped by the clock.
-  // Runs by the time at which they should be over by far: a look tells whether they are there.
-  // Those that are over by then are passed over.
-  struct Overdue {
-    JobNumber job = 0;
-    int attempt = 0;
-  };
-  std::multimap<TimeUs, Overdue> overdue_runs;
+  std::set<GpuIndex> resumed_intents;  // With an intent of an earlier controller that is open.
+  std::set<GpuIndex> fenced;           // GPUs to be tried again.
+  std::set<GpuIndex> unjudged;         // Of those: slices with jobs are gone, and the events that
+                                       // tell how the runs ended are not received.
+  std::set<JobNumber> watched;         // Jobs that run and may have to be stopped by the clock.
+  // Jobs with a run, by JobBook::overdue_us.
+  std::set<std::pair<TimeUs, JobNumber>> overdue_runs;
   bool hears = true;  // As subscribers were told last.
   std::int64_t next_job = 1, next_intent = 1, next_event = 1, next_audit = 1;
   // Events that a model began with, oldest first: replay can start at each.

@@ -144,7 +144,7 @@ void Controller::Impl::on_step(const CallDone& done) {
   record(event);
   at("step failed");
   if (done.outcome.kind == StepKind::kChanged) {
-    close_intent(done.gpu, "dropped: somebody else changed the GPU");
+    close_intent(done.gpu, "dropped: another program changed the GPU");
     reconcile(done);
     return;
   }
@@ -209,8 +209,9 @@ void Controller::Impl::on_stop(const CallDone& done) {
     return;
   }
   if (!done.stray.empty())
-    return fence(done.gpu, fmt::format("run {}, which nobody waits for, cannot be stopped: {}",
-                                       done.stray, said(done.outcome.error)));
+    return fence(done.gpu,
+                 fmt::format("run {}, which belongs to no job any more, cannot be stopped: {}",
+                             done.stray, said(done.outcome.error)));
   const auto found = jobs.find(done.job);
   if (found == jobs.end() || found->second.row.attempt != done.attempt) return;
   found->second.stop_failed = true;
@@ -312,7 +313,7 @@ void Controller::Impl::on_run_over(JobBook& book, const FleetEvent& event) {
   }
 }
 
-// The job was started again before the end of its earlier run was heard of: nobody waits for what
+// The job was started again before the end of its earlier run was heard of: no job waits for what
 // runs now. The kill comes after the start and before anything else on that GPU.
 void Controller::Impl::end_later_run(const JobBook& book, const FleetEvent& event) {
   const std::string last = run_name(book.row.number, book.row.attempt);
@@ -380,6 +381,7 @@ void Controller::Impl::finish(JobBook& book, JobPhase phase, TimeUs at_us,
   if (!book.row.key.empty()) keys.erase(book.row.owner + '\0' + book.row.key);
   start_reasons.erase(book.row.number);
   watched.erase(book.row.number);
+  forget_expected_end(book);
   jobs.erase(book.row.number);  // The book is gone.
 }
 
@@ -394,6 +396,7 @@ void Controller::Impl::requeue(JobBook& book, double left, TimeUs lost_us,
   book.row.begin_us = book.stop_due_us = -1;
   book.will_not_stop = book.unclear = book.stop_failed = false;
   watched.erase(book.row.number);
+  forget_expected_end(book);
   start_reasons.erase(book.row.number);
   rows.emplace_back(book.row);
   if (lost_us > 0) {
@@ -491,7 +494,7 @@ void Controller::Impl::take_off_missing(const CallDone& done) {
   }
 }
 
-// A slice that is not ours, or that somebody else's process has: nothing is placed there.
+// A slice that is not ours, or that a process of another program has: nothing is placed there.
 bool Controller::Impl::is_taken_by_others(GpuIndex index, const SliceReading& slice) {
   if (!gpus[index].ours.contains(slice.uuid)) return true;
   if (slice.phase == RunPhase::kIdle || book_of(slice.run) != nullptr) return false;
@@ -505,9 +508,9 @@ void Controller::Impl::take_off_vanished(GpuIndex index, SlotSet gone, TimeUs at
     if (number == 0) continue;
     JobBook& book = jobs.at(number);
     if (!book.row.cancelled) {
-      // A run whose start nobody has answered has done nothing that is known of.
+      // A run whose start was never answered has done nothing that is known of.
       requeue(book, book.row.left, book.begun ? book.ran_us(at_us) : 0,
-              "its slice vanished: it goes on from its last checkpoint");
+              "its slice vanished: it resumes from its last checkpoint");
       continue;
     }
     Event event;
@@ -605,8 +608,7 @@ Answer<Cancelled> Controller::Impl::cancel(JobNumber job, const std::string& who
                                            const std::string& owner) {
   const auto found = jobs.find(job);
   if (found == jobs.end()) {
-    // Below `numbers_from` there may be some that a journal which went back has forgotten.
-    if (job < next_job && has_heard_of(run_name(job, 0)))
+    if (has_heard_of(job, 0))
       return tl::unexpected(Refusal{409, fmt::format("job {} is over", job), ""});
     return tl::unexpected(Refusal{404, fmt::format("there is no job {}", job), ""});
   }

@@ -1,5 +1,5 @@
-// What keeps the journal from growing for ever: now and then the model begins anew from where it
-// stands, and what is old and before such a beginning is forgotten.
+// What keeps the journal from growing for ever: now and then a new model begins from where the old
+// one stands, and what is old and before such a beginning is forgotten.
 #include "base/text.h"
 #include "control/controller_impl.h"
 
@@ -29,7 +29,7 @@ void Controller::Impl::write_beginning(Snapshot snapshot, TimeUs at_us) {
 void Controller::Impl::save_beginnings() {
   std::string text;
   for (const Beginning& one : beginnings) text += fmt::format("{} {} ", one.event, one.at_us);
-  rows.emplace_back(std::pair<std::string, std::string>(kBeginnings, std::move(text)));
+  put_setting(kBeginnings, std::move(text));
 }
 
 void Controller::Impl::read_beginnings() {

@@ -60,14 +60,13 @@ void Controller::Impl::note_change(GpuIndex index, SlotSet from, LayoutChange ch
   gpu.row.last_good = from;
   gpu.last_change = std::move(change);
   rows.emplace_back(gpu.row);
-  rows.emplace_back(
-      std::pair<std::string, std::string>(change_setting(gpu.row.uuid), to_text(gpu.last_change)));
+  put_setting(change_setting(gpu.row.uuid), to_text(gpu.last_change));
 }
 
 // "the policy smartmig 20 s ago", "alice by hand 3 min ago"; empty: the layout was never changed.
 std::string Controller::Impl::changed_by(GpuIndex index) const {
   const LayoutChange& change = gpus[index].last_change;
-  if (change.by == LayoutChange::By::kNobody) return {};
+  if (change.by == LayoutChange::By::kUnchanged) return {};
   const std::string ago = in_words(std::max<TimeUs>(0, clock_us() - change.at_us)) + " ago";
   return change.by == LayoutChange::By::kPolicy ? fmt::format("the policy {} {}", change.who, ago)
                                                 : fmt::format("{} by hand {}", change.who, ago);
@@ -181,8 +180,7 @@ Answer<void> Controller::Impl::set_layouts(const std::vector<LayoutOrder>& order
     const bool was_held = gpu.hold.has_value();
     if (orders[i].hold) gpu.hold = LayoutHold{who, at_us, 0};
     gpu.hold->slots = targets[i];
-    rows.emplace_back(
-        std::pair<std::string, std::string>(hold_setting(gpu.row.uuid), to_text(*gpu.hold)));
+    put_setting(hold_setting(gpu.row.uuid), to_text(*gpu.hold));
     if (was_held) continue;
     event.kind = Event::Kind::kHold;
     record(event);
@@ -209,6 +207,21 @@ Answer<void> Controller::Impl::apply_layouts(const Command& command, const std::
     orders.push_back({*gpu, *set, command.hold});
   }
   return set_layouts(orders, who, command.dry_run, lines);
+}
+
+// A held layout that is not there yet, where the start had to leave the GPU as it was.
+void Controller::Impl::resume_held_change(GpuIndex index) {
+  const GpuBook& gpu = gpus[index];
+  const GpuState& state = model->state().gpu(index);
+  if (!gpu.hold || gpu.hold->slots == 0 || gpu.hold->slots == state.target || !state.up ||
+      gpu.intent || (model->foreign(index) & ~gpu.hold->slots) != 0)
+    return;
+  Event event;
+  event.kind = Event::Kind::kLayout;
+  event.at_us = clock_us();
+  event.gpu = index;
+  event.slots = gpu.hold->slots;
+  record(event);
 }
 
 // --- the way back
@@ -252,7 +265,7 @@ void Controller::Impl::unhold(GpuIndex index, bool dry_run, std::vector<std::str
                   gpu.row.uuid, gpu.hold->who));
   if (dry_run) return;
   gpu.hold.reset();
-  rows.emplace_back(std::pair<std::string, std::string>(hold_setting(gpu.row.uuid), ""));
+  put_setting(hold_setting(gpu.row.uuid), "");
   Event event;
   event.kind = Event::Kind::kUnhold;
   event.at_us = clock_us();

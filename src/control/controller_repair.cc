@@ -57,7 +57,7 @@ void Controller::Impl::order_move(GpuIndex index, CallDone::Kind kind) {
   const bool retry = kind == CallDone::Kind::kRetry;
   gpu.moving = true;
   OurSlices ours{gpu.ours, gpu.intent->base | gpu.intent->target, slots_with_jobs(index)};
-  // A slot that somebody else had filled before is not one that we fill.
+  // A slot that another program had filled before is not one that we fill.
   for (const auto& [slot, uuid] : gpu.slices) {
     if (!gpu.ours.contains(uuid)) ours.fills &= ~(SlotSet{1} << slot);
   }
@@ -165,7 +165,7 @@ void Controller::Impl::try_again(GpuIndex index) {
   if (!gpu.undo_reason.empty()) return order_move(index, CallDone::Kind::kUndo);
   const GpuState& state = model->state().gpu(index);
   const bool cutting = state.operation_end_us != kNever;
-  // Where an operator has closed it, or stopped decisions, a policy's change is not begun anew.
+  // Where an operator has closed it, or stopped decisions, a policy's change is not retried.
   const bool by_operator = gpu.last_change.by == LayoutChange::By::kOperator;
   const bool may_cut = !gpu.row.cordoned && !gpu.row.draining && (by_operator || !model->frozen());
   if (gpu.wanted && may_cut && !gpu.intent && !cutting && *gpu.wanted != state.present) {

@@ -64,7 +64,7 @@ void Controller::Impl::round(TimeUs now) {
   }
   for (const Order& next : decided.orders) order(next, decided.at_us);
   at("decided");
-  close_taken_up();
+  close_resumed_intents();
   const bool acts = !calls.empty() || decided.decided();
   const bool written = !acts || flush({}).has_value();
   const std::int64_t took_ns = monotonic_ns() - begin_ns;
@@ -101,8 +101,8 @@ void Controller::Impl::round(TimeUs now) {
 }
 
 // Intents of an earlier controller that nothing is left to do of: something else was decided since.
-void Controller::Impl::close_taken_up() {
-  std::erase_if(taken_up, [this](GpuIndex index) {
+void Controller::Impl::close_resumed_intents() {
+  std::erase_if(resumed_intents, [this](GpuIndex index) {
     const GpuBook& gpu = gpus[index];
     const GpuState& state = model->state().gpu(index);
     if (!gpu.intent) return true;

@@ -9,14 +9,14 @@
 namespace smartmig {
 namespace {
 
-// A picture of a large fleet is drawn anew after every so often while somebody looks, less often
-// while something happens, and is good for a little longer; small ones are drawn whenever they are
-// asked for.
+// A picture of a large fleet is redrawn at this interval while a client looks, less often while
+// something happens, and is good for a little longer; small ones are drawn whenever they are asked
+// for.
 constexpr std::size_t kSmallFleet = 256;
 constexpr std::int64_t kDrawEveryNs = 250'000'000;
 constexpr std::int64_t kDrawUnaskedEveryNs = 1'500'000'000;
 constexpr std::int64_t kPictureLastsNs = 2'000'000'000;
-constexpr std::int64_t kSomebodyLooksNs = 2'000'000'000;
+constexpr std::int64_t kClientLooksNs = 2'000'000'000;
 constexpr std::int64_t kRehearsalsApart = 20;  // Times what one takes.
 // The loop comes round every second where nothing happens; one that has not for so long is stuck.
 constexpr std::int64_t kAliveNs = 30'000'000'000;
@@ -137,19 +137,21 @@ std::optional<ModelledView> Controller::Impl::modelled(TimeUs now) const {
                       days ? days->last_day() : std::nullopt};
 }
 
-// Every quarter of an hour; tells those who watch where the alarm comes up or goes away.
+// Every quarter of an hour. Tells subscribers when the alarm begins or ends.
 void Controller::Impl::compare_days(TimeUs now) {
   if (!days || !days->wants(now)) return;
-  const auto sums = modelled(now);
-  if (!sums) return days->clear();
-  const bool was_better = days->last_day() && days->last_day()->other_is_better;
-  days->take(now, {sums->own_energy_j, sums->own_done, sums->own_tardiness_s},
-             {sums->energy_j, sums->done, sums->tardiness_s});
-  const bool is_better = days->last_day() && days->last_day()->other_is_better;
-  if (is_better == was_better) return;
+  const auto is_better = [this] { return days->last_day() && days->last_day()->other_is_better; };
+  const bool was_better = is_better();
+  if (const auto sums = modelled(now)) {
+    days->take(now, {sums->own_energy_j, sums->own_done, sums->own_tardiness_s},
+               {sums->energy_j, sums->done, sums->tardiness_s});
+  } else {
+    days->clear();  // The model fell too far behind and was given up: no alarm stays.
+  }
+  if (is_better() == was_better) return;
   forget_picture();
-  notice("fleet", is_better ? R"({"alarm":"modelled policy better"})"
-                            : R"({"alarm":"modelled policy no longer better"})");
+  notice("fleet", is_better() ? R"({"alarm":"modelled policy better"})"
+                              : R"({"alarm":"modelled policy no longer better"})");
 }
 
 std::shared_ptr<const FleetView> Controller::Impl::draw_picture() {
@@ -172,7 +174,7 @@ void Controller::Impl::refresh_picture() {
   {
     const std::int64_t now_ns = monotonic_ns();
     const std::lock_guard lock(seen_mutex);
-    const bool somebody_looks = now_ns - looked_ns <= kSomebodyLooksNs;
+    const bool somebody_looks = now_ns - looked_ns <= kClientLooksNs;
     if (!somebody_looks && picture_event == next_event) return;
     const std::int64_t every_ns = somebody_looks ? kDrawEveryNs : kDrawUnaskedEveryNs;
     if (picture && now_ns - picture_ns < every_ns) return;
@@ -221,7 +223,8 @@ std::optional<GpuView> Controller::gpu(const std::string& id) const {
 bool Controller::alive() const { return monotonic_ns() - impl_->alive_ns < kAliveNs; }
 
 std::string Controller::why_not_ready() const {
-  if (!impl_->recovered) return "the journal was damaged or lost, and nobody has said recover";
+  if (!impl_->recovered)
+    return "the journal was damaged, lost or went back in time: an operator must run recover";
   if (impl_->refuses_submissions) return "the journal cannot be written";
   if (!alive()) return "the controller does not decide";
   return impl_->why_deaf().empty() ? "" : "the fleet's events are not received";

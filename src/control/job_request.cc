@@ -20,7 +20,7 @@ const std::vector<std::string> kFields = {
     "profile", "work_s",      "deadline_s",   "key",       "name",         "memory_mib",
     "command", "preemptible", "checkpoint_s", "restore_s", "max_runtime_s"};
 
-// Of UTF-8: bytes that do not go on with one.
+// Of UTF-8: every byte but those that continue a character.
 std::size_t count_characters(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
     return (static_cast<unsigned char>(c) & 0xc0) != 0x80;

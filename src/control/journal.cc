@@ -86,7 +86,7 @@ Result<void> Journal::Impl::end() {
   in_transaction = false;
   if (failure.empty()) note(commit_it.run(), "");
   if (failure.empty()) {
-    // Somebody may have moved the files meanwhile.
+    // The files may have been moved meanwhile.
     refuse_if_moved();
     if (!failure.empty() && !is_kept()) return fail("{}", std::exchange(failure, {}));
     failure.clear();

@@ -35,10 +35,10 @@ int copy_pages(sqlite3* from, const std::string& path, std::string& trouble) {
   return code;
 }
 
-// A copy under way: nobody takes it for a whole one. It is locked (flock) while it is written, so
-// that the copy of a backup that was killed can be told from one that is under way.
+// The name of a copy that is being written, which no reader takes for a whole one. The file is
+// locked (flock) meanwhile, so that the copy of a backup that was killed can be told from it.
 constexpr std::string_view kPartial = ".partial";
-// How they were called before, with the number of the process.
+// What earlier programs called it, followed by the number of the process.
 constexpr std::string_view kOldPartial = ".tmp";
 
 // What the controller and its simulated fleet keep in a state folder. What begins with one of these
@@ -85,6 +85,13 @@ std::string same_as_in(const fs::path& folder, const std::string& path) {
   return "";
 }
 
+bool is_at(const std::string& path, int fd) {
+  struct stat open_file {
+  }, named{};
+  return ::fstat(fd, &open_file) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open_file.st_dev == named.st_dev && open_file.st_ino == named.st_ino;
+}
+
 class PartialCopy {
  public:
   ~PartialCopy() {
@@ -101,7 +108,8 @@ class PartialCopy {
     path_ = target + std::string(kPartial);
     const int fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0) return fail("{}: cannot be made: {}", path_, std::strerror(errno));
-    if (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    // Another backup may have finished between the two calls: then this file is its copy.
+    if (::flock(fd, LOCK_EX | LOCK_NB) != 0 || !is_at(path_, fd)) {
       ::close(fd);
       return fail("{}: another backup is writing it", path_);
     }
@@ -133,15 +141,33 @@ bool is_abandoned(const std::string& path) {
   return unlocked;
 }
 
-// "NAME.partial", "NAME.tmp123", and SQLite's journal beside each.
-bool is_partial_name(std::string_view name) {
+// "NAME.partial", "NAME.tmp123", and SQLite's journal beside each, of the copy `of`; empty: of any.
+bool is_partial_name(std::string_view name, std::string_view of) {
   constexpr std::string_view kBeside = "-journal";
   if (name.ends_with(kBeside)) name.remove_suffix(kBeside.size());
-  if (name.ends_with(kPartial)) return true;
-  const auto at = name.rfind(kOldPartial);
-  return at != std::string_view::npos && at + kOldPartial.size() < name.size() &&
-         name.substr(at + kOldPartial.size()).find_first_not_of("0123456789") ==
-             std::string_view::npos;
+  std::size_t at = name.size();
+  if (name.ends_with(kPartial)) {
+    at -= kPartial.size();
+  } else {
+    at = name.rfind(kOldPartial);
+    const std::size_t digits = at + kOldPartial.size();
+    if (at == std::string_view::npos || digits >= name.size() ||
+        name.find_first_not_of("0123456789", digits) != std::string_view::npos)
+      return false;
+  }
+  return of.empty() || name.substr(0, at) == of;
+}
+
+void remove_partials(const std::string& dir, const std::string& of) {
+  std::error_code error;
+  std::vector<fs::path> abandoned;
+  for (const auto& entry : fs::directory_iterator(dir, error)) {
+    std::error_code ignored;
+    if (entry.is_regular_file(ignored) && is_partial_name(entry.path().filename().string(), of) &&
+        is_abandoned(entry.path().string()))
+      abandoned.push_back(entry.path());
+  }
+  for (const fs::path& path : abandoned) fs::remove(path, error);
 }
 
 }  // namespace
@@ -180,7 +206,8 @@ Result<void> check_backup_target(const std::string& journal, const std::string& 
 Result<void> copy_journal(sqlite3* from, const std::string& path) {
   if (auto may = check_backup_target(sqlite3_db_filename(from, "main"), path); !may) return may;
   const fs::path folder = fs::path(path).parent_path();
-  remove_partial_backups(folder.empty() ? "." : folder.string());
+  // The folder is not ours: what other programs keep there under such names stays.
+  remove_partials(folder.empty() ? "." : folder.string(), fs::path(path).filename().string());
   PartialCopy copy;
   if (auto begun = copy.begin(path); !begun) return begun;
   std::string trouble;
@@ -188,16 +215,6 @@ Result<void> copy_journal(sqlite3* from, const std::string& path) {
   return copy.sync_and_rename(path);
 }
 
-void remove_partial_backups(const std::string& dir) {
-  std::error_code error;
-  std::vector<fs::path> abandoned;
-  for (const auto& entry : fs::directory_iterator(dir, error)) {
-    std::error_code ignored;
-    if (entry.is_regular_file(ignored) && is_partial_name(entry.path().filename().string()) &&
-        is_abandoned(entry.path().string()))
-      abandoned.push_back(entry.path());
-  }
-  for (const fs::path& path : abandoned) fs::remove(path, error);
-}
+void remove_partial_backups(const std::string& dir) { remove_partials(dir, ""); }
 
 }  // namespace smartmig

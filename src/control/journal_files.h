@@ -24,7 +24,7 @@ Result<void> make_private_file(const std::string& path);
 Result<void> sync_folder(const std::string& dir);
 
 // Files that are open and must stay where they are: one that is removed or replaced keeps taking
-// writes, which nobody will find.
+// writes that no reader will ever find.
 class FilesInPlace {
  public:
   void watch(const std::string& path);  // The file that is there now.

@@ -12,10 +12,10 @@
 namespace smartmig {
 
 // The log is copied into the journal when it has grown to so many pages of 4 KiB: often enough that
-// it stays small, seldom enough that this costs little beside the commits.
+// it stays small, and so rarely that this costs little beside the commits.
 inline constexpr int kLogPages = 2000;
-// A log that nobody copied, or that readers kept from being begun anew, grows beyond that; from
-// this size on every commit tries to copy it and begin it anew.
+// A log that was not copied, or that readers kept from being restarted, grows beyond that; from
+// this size on every commit tries to copy and restart it.
 inline constexpr int kLogPagesAtMost = 8 * kLogPages;
 // How long to wait for readers, or a reader for us.
 inline constexpr int kBusyMs = 5000;

@@ -107,7 +107,7 @@ JournalMark::~JournalMark() {
   ::close(fd_);
 }
 
-// Written aside and renamed: nobody finds a mark that is half there.
+// Written aside and renamed, so that no reader finds half a mark.
 Result<void> JournalMark::make(const MarkValue& value) {
   const std::string aside = path_ + ".new";
   const int fd = ::open(aside.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

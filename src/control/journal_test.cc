@@ -396,6 +396,14 @@ TEST_F(JournalBackup, RemovesWhatAKilledBackupLeft) {
   EXPECT_EQ(left(folder_.path("state")), 0);
 }
 
+TEST_F(JournalBackup, LeavesPartialFilesOfOthersAlone) {
+  const std::string others[] = {folder_.path("download.partial"), folder_.path("report.tmp7"),
+                                folder_.path("copy2.partial")};
+  for (const std::string& path : others) std::ofstream(path) << "half";
+  EXPECT_TRUE(reader_.back_up(folder_.path("copy")).has_value());
+  for (const std::string& path : others) EXPECT_TRUE(fs::exists(path)) << path;
+}
+
 // Files may not grow beyond a size that leaves no room for the next commit; as root and as anybody.
 class SmallDisk {
  public:

@@ -13,14 +13,13 @@ Result<void> check_state_folder(const std::string& path) {
   struct stat folder {};
   if (stat(path.c_str(), &folder) != 0) {
     if (errno == ENOENT) return {};
-    return fail("{}: cannot be looked at: {}", path, std::strerror(errno));
+    return fail("{}: cannot be read: {}", path, std::strerror(errno));
   }
-  if (!S_ISDIR(folder.st_mode)) return fail("{}: is no folder, expected the state folder", path);
+  if (!S_ISDIR(folder.st_mode)) return fail("{}: is not a folder, expected the state folder", path);
   if (folder.st_uid != geteuid())
     return fail(
         "{}: belongs to the user with the id {}, expected the one that runs smartmig, {} (chown "
-        "it, "
-        "or run as its owner)",
+        "it, or run as its owner)",
         path, folder.st_uid, geteuid());
   if ((folder.st_mode & 022) != 0)
     return fail("{}: has mode {:04o}, so that others can write it, expected 0700 (chmod 700 {})",

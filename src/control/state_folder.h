@@ -1,5 +1,5 @@
-// The folder of a controller's journal and of its simulated fleet. Whoever can write there decides
-// what the controller believes, so that one which others can write is refused.
+// The folder of a controller's journal and of its simulated fleet. A user who can write there
+// decides what the controller believes, so a folder that others can write is refused.
 #pragma once
 
 #include <string>

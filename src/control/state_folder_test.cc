@@ -37,7 +37,7 @@ TEST_F(StateFolder, MayNotBeWrittenByOthers) {
                                             "expected 0700 (chmod 700 {})",
                                             path_, mode, path_));
   std::ofstream(path_ + "/file") << "x";
-  EXPECT_NE(check_state_folder(path_ + "/file").error().message.find("is no folder"),
+  EXPECT_NE(check_state_folder(path_ + "/file").error().message.find("is not a folder"),
             std::string::npos);
 }
 

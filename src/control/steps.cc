@@ -18,7 +18,7 @@ constexpr std::chrono::milliseconds kPause{100};
 // A create or destroy takes under a second; one that takes this many looks does not end.
 constexpr int kSettledLooks = 100;
 
-// Answers of which nobody can tell whether the thing was done, or that may not come again.
+// Answers that leave open whether the thing was done, or that may not come again.
 bool may_pass(DriverCode code) {
   return code == DriverCode::kInUse || code == DriverCode::kTimeout ||
          code == DriverCode::kUnknown || code == DriverCode::kUnreachable ||
@@ -156,7 +156,7 @@ StepOutcome move_to(Driver& driver, GpuIndex gpu, const Board& board, SlotSet go
                     const OurSlices& ours, TimeUs at_us) {
   auto seen = look_settled(driver, gpu);
   if (!seen) return failed(seen.error());
-  // What is busy, has a job or is somebody else's stays; of the goal what has room beside it.
+  // What is busy, has a job or is not ours stays; of the goal what has room beside it.
   SlotSet wanted = 0;
   for (const SliceReading& slice : seen->slices) {
     const bool is_ours = ours.uuids.contains(slice.uuid) || (ours.fills >> slice.slot & 1);

@@ -21,7 +21,7 @@ struct StepOutcome {
     kDone,     // And verified.
     kFailed,   // `error`; the GPU may be as before, or not: `reading` tells, if there is one.
     kChanged,  // Somebody else did something before it began: nothing was done.
-    kUnclear,  // Of a start: `error`, and nobody can tell whether it runs.
+    kUnclear,  // Of a start: `error`, and it is not known whether it runs.
   };
   Kind kind = Kind::kDone;
   DriverError error;

@@ -34,6 +34,19 @@ Result<void> add_term(std::string_view term, const BoardTable& boards,
   return {};
 }
 
+// Neighbours of one board are one term. `board_of` gives the name of a GPU's board.
+template <class BoardOf>
+std::string spec_of(std::size_t gpus, BoardOf board_of) {
+  std::string text;
+  for (std::size_t i = 0; i < gpus;) {
+    std::size_t end = i;
+    while (end < gpus && board_of(end) == board_of(i)) ++end;
+    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", end - i, board_of(i));
+    i = end;
+  }
+  return text;
+}
+
 }  // namespace
 
 Result<Fleet> Fleet::parse(std::string_view spec, const BoardTable& boards) {
@@ -181,20 +194,14 @@ std::array<double, kSizeCount> Fleet::best_times(const Job& job, KindSet kinds) 
 }
 
 std::string Fleet::name() const {
-  std::vector<std::string> names;
-  for (const std::uint8_t board : gpu_board_) names.push_back(boards_[board]->name);
-  return fleet_spec(names);
+  return spec_of(gpu_board_.size(), [this](std::size_t gpu) -> const std::string& {
+    return boards_[gpu_board_[gpu]]->name;
+  });
 }
 
 std::string fleet_spec(std::span<const std::string> boards) {
-  std::string text;
-  for (std::size_t i = 0; i < boards.size();) {
-    std::size_t end = i;
-    while (end < boards.size() && boards[end] == boards[i]) ++end;
-    text += fmt::format("{}{}x{}", text.empty() ? "" : "+", end - i, boards[i]);
-    i = end;
-  }
-  return text;
+  return spec_of(boards.size(),
+                 [boards](std::size_t gpu) -> const std::string& { return boards[gpu]; });
 }
 
 Result<std::vector<SlotSet>> parse_layout_list(std::string_view text, const Fleet& fleet) {

@@ -117,7 +117,7 @@ class Fleet {
   std::string times_board_ = kTimesBoard;
 };
 
-// "4xA100-40GB+4xH100-80GB" of the boards' names, one for each GPU: what Fleet::parse() reads.
+// "4xA100-40GB+4xH100-80GB", as Fleet::parse() reads it: one board for each GPU.
 std::string fleet_spec(std::span<const std::string> boards);
 
 // "7,4-3*4,3-2-2*3": one layout for each GPU of the fleet, as sets of slots. Errors: an illegal

@@ -41,6 +41,12 @@ TEST(Fleet, ReadsCountsNamesAndMixtures) {
   EXPECT_EQ(kSizes[Fleet::parse("A30")->largest_size()], 4);
 }
 
+TEST(Fleet, WritesOneTermForNeighboursOfOneBoard) {
+  const std::string boards[] = {"A100-40GB", "A100-40GB", "H100-80GB", "A100-40GB"};
+  EXPECT_EQ(fleet_spec(boards), "2xA100-40GB+1xH100-80GB+1xA100-40GB");
+  EXPECT_EQ(Fleet::parse(fleet_spec(boards))->name(), fleet_spec(boards));
+}
+
 TEST(Fleet, ReadsAFileWithOneTermALineAndComments) {
   const TextFile file("two_racks.fleet", "# rack 1\n2xA100-40GB\r\n\n  A30  # borrowed\n");
   const auto fleet = Fleet::parse(file.path());

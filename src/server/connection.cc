@@ -30,7 +30,7 @@ Result<void> use_key(SSL_CTX* context, const std::string& key_file) {
   auto text = read_private_file(key_file, ReadableBy::kGroup);
   if (!text) return pass_on(text);
   BIO* memory = BIO_new_mem_buf(text->data(), static_cast<int>(text->size()));
-  // A key with a passphrase is refused; there is nobody to type it.
+  // A key with a passphrase is refused: a service has no user who could type it.
   constexpr auto kNoPassphrase = [](char*, int, int, void*) { return 0; };
   EVP_PKEY* key = PEM_read_bio_PrivateKey(memory, nullptr, kNoPassphrase, nullptr);
   BIO_free(memory);
@@ -53,8 +53,8 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certific
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                 SSL_MODE_RELEASE_BUFFERS);
-  // Whoever records a connection and gets the key later must not be able to read it: of TLS 1.2
-  // only what has forward secrecy and authenticated encryption. All of TLS 1.3 has both.
+  // A recorded connection must stay unreadable when the key is stolen later: of TLS 1.2 only what
+  // has forward secrecy and authenticated encryption. All of TLS 1.3 has both.
   SM_CHECK(SSL_CTX_set_cipher_list(context, "ECDHE+AESGCM:ECDHE+CHACHA20") == 1);
   ERR_clear_error();
   if (SSL_CTX_use_certificate_chain_file(context, certificate_file.c_str()) != 1)

@@ -28,7 +28,8 @@ Result<void> check_owner_and_mode(const struct stat& info, const std::string& pa
 // The file is looked at through the descriptor it is read by: it cannot be another one meanwhile.
 Result<std::string> read_descriptor(int file, const std::string& path, ReadableBy readable_by) {
   struct stat info {};
-  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) return fail("{}: is no plain file", path);
+  if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode))
+    return fail("{}: is not a plain file", path);
   if (auto good = check_owner_and_mode(info, path, readable_by); !good) return pass_on(good);
   if (info.st_size > static_cast<off_t>(kMaxFileBytes)) return fail("{}: is over 1 MiB", path);
   std::string text(static_cast<std::size_t>(info.st_size), '\0');

@@ -14,7 +14,7 @@ enum class ReadableBy : std::uint8_t {
   kGroup,  // This user's or root's; its group may read it, as Debian's ssl-cert does: 0640 at most.
 };
 
-// The text of a plain file of at most 1 MiB that nobody else can read. The error is one line that
+// The text of a plain file of at most 1 MiB that no other user can read. The error is one line that
 // says what to change.
 Result<std::string> read_private_file(const std::string& path, ReadableBy readable_by);
 

@@ -22,7 +22,7 @@ class RateLimit {
 
   // 0: go on. Else the whole seconds after which it may be tried again.
   int take(const std::string& client, Clock::time_point now);
-  // The same, and nothing is taken.
+  // What take() would answer; nothing is taken.
   int look(const std::string& client, Clock::time_point now);
   std::size_t clients() const;
 

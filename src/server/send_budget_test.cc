@@ -87,6 +87,22 @@ TEST(SendBudget, ClientsThatReadNothingHoldNoMoreThanTheBudgetAndOthersAreServed
   EXPECT_LE(site.server->send_budget().most_held(), 12'000'000u);
 }
 
+// Each answer is small, and together they are more than the kernel takes for a client that reads
+// nothing: the thread that writes them waits, and holds no permit meanwhile.
+TEST(SendBudget, AClientThatTakesNoSmallAnswersDoesNotKeepOthersFromBuilding) {
+  ServerOptions options;
+  options.answers.builders = 1;
+  TestSite site(options);
+  RawClient deaf(site.port(), 4096);
+  std::string requests;
+  for (int i = 0; i < 500; ++i) requests += "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  EXPECT_TRUE(deaf.send(requests));
+  std::this_thread::sleep_for(500ms);
+  const auto begin = Clock::now();
+  EXPECT_EQ(site.call("GET", "/api/v1/fleet").status, 200);
+  EXPECT_LT(Clock::now() - begin, 5s);
+}
+
 TEST(SendBudget, AnAnswerLargerThanAnyMayBeIsRefused) {
   ServerOptions options;
   options.answers.answer = 100'000;

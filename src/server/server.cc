@@ -199,7 +199,7 @@ std::optional<HttpRequest> Server::read_request(Connection& connection, std::str
 void Server::refuse(Connection& connection, const Refusal& refusal) {
   const auto too_many = too_fast(connection.peer());
   if (!too_many || is_first_429_of_second(Clock::now()))
-    options_.log(fmt::format("{} sent what is no request: {} {}", connection.peer().address,
+    options_.log(fmt::format("{}: malformed request: {} {}", connection.peer().address,
                              refusal.status, refusal.error));
   const HttpResponse response = too_many ? *too_many : refusal_response(refusal);
   if (send(connection, response, false)) connection.finish();
@@ -305,23 +305,33 @@ Listener::Handover Server::open_stream(Connection& connection, const Handled& ha
   };
 }
 
-bool Server::send(Connection& connection, const HttpResponse& response, bool keep_alive,
-                  bool with_body) {
-  const auto deadline = Clock::now() + options_.write;
-  const std::string head = head_text(response, keep_alive);
+bool Server::send(Connection& connection, const HttpResponse& response, bool keep_alive) {
   // In one piece: one segment, and one wake-up of the client.
-  return connection.write_all(with_body ? head + response.body : head, deadline);
+  return connection.write_all(head_text(response, keep_alive) + response.body,
+                              Clock::now() + options_.write);
 }
 
 bool Server::send(Connection& connection, Handled& handled, bool keep_alive, bool with_body) {
   constexpr std::size_t kSmall = 64 * 1024;  // As many of these as there are connections are few.
+  if (with_body && handled.response.body.size() > kSmall)
+    return send_large(connection, handled, keep_alive);
+  std::string text = head_text(handled.response, keep_alive);
+  if (with_body) text += handled.response.body;
+  // A client that takes its answer slowly holds neither the body nor the permit to build one.
+  release(handled);
+  return connection.write_all(text, Clock::now() + options_.write);
+}
+
+bool Server::send_large(Connection& connection, Handled& handled, bool keep_alive) {
   const std::string_view body = handled.response.body;
-  if (!with_body || body.size() <= kSmall)
-    return send(connection, handled.response, keep_alive, with_body);
   const auto hold =
       budget_.reserve(connection.socket(), body.size(), Clock::now() + options_.write);
+  if (!hold) {
+    const HttpResponse refusal = no_room(body.size(), budget_.limits());
+    release(handled);
+    return send(connection, refusal, keep_alive);
+  }
   handled.building.reset();
-  if (!hold) return send(connection, no_room(body.size(), budget_.limits()), keep_alive);
   const auto deadline = Clock::now() + options_.write;
   if (!connection.write_all(head_text(handled.response, keep_alive), deadline)) return false;
   constexpr std::size_t kPiece = 256 * 1024;
@@ -331,6 +341,11 @@ bool Server::send(Connection& connection, Handled& handled, bool keep_alive, boo
     hold->sent(piece.size());
   }
   return true;
+}
+
+void Server::release(Handled& handled) {
+  std::string().swap(handled.response.body);
+  handled.building.reset();
 }
 
 void Server::log(const HttpRequest& request, const Handled& handled, Clock::time_point begin) {

@@ -107,10 +107,12 @@ class Server {
   std::optional<HttpResponse> too_fast(const Peer& peer);
   tl::expected<Caller, HttpResponse> identify(const HttpRequest& request, const Peer& peer);
   Listener::Handover open_stream(Connection& connection, const Handled& handled);
-  bool send(Connection& connection, const HttpResponse& response, bool keep_alive,
-            bool with_body = true);
+  bool send(Connection& connection, const HttpResponse& response, bool keep_alive);
   // The answer of a request that was handled; a large one holds its bytes from the budget.
   bool send(Connection& connection, Handled& handled, bool keep_alive, bool with_body);
+  bool send_large(Connection& connection, Handled& handled, bool keep_alive);
+  // Frees the body and lets another thread build a large answer.
+  static void release(Handled& handled);
   bool is_first_429_of_second(Clock::time_point now);
   void log(const HttpRequest& request, const Handled& handled, Clock::time_point begin);
 

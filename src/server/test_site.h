@@ -64,7 +64,7 @@ struct Reply {
 // A plain connection, for bytes as they are.
 class RawClient {
  public:
-  // `buffer`: bytes that the kernel takes in for us while we do not read; 0: as it likes.
+  // `buffer`: size of the kernel's receive buffer in bytes; 0: the kernel's default.
   explicit RawClient(int port, int buffer = 0) : socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
     if (buffer > 0) setsockopt(socket_, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof buffer);
     sockaddr_in to{};

@@ -108,7 +108,7 @@ test('a GPU is cordoned, drained after a second look, and its history read', () 
   await panel.getByRole('button', {name: 'Cordon'}).click();
   await panel.getByRole('button', {name: 'Uncordon'}).waitFor();
   const said = panel.getByRole('status');
-  assert.match(await said.textContent(), /takes nothing new/, 'what was done is said where one looks');
+  assert.match(await said.textContent(), /gets no new jobs/, 'what was done is said where one looks');
   await page.locator('.gpu[data-state="cordoned"]').waitFor();
   await panel.getByRole('button', {name: 'Drain…'}).click();
   await panel.getByRole('button', {name: 'Drain now'}).waitFor();

@@ -59,7 +59,7 @@ void FleetKeeper::keep() {
       if (std::chrono::steady_clock::now() - begin >= options_.steady) pause = options_.first_pause;
     }
     if (is_told_to_end(milliseconds(0))) return;
-    if (!ended) options_.log("the process of the simulated fleet has ended: it is started again");
+    if (!ended) options_.log("the process of the simulated fleet has ended; it is restarted");
     ended = true;
     if (is_told_to_end(pause)) return;
     reap();

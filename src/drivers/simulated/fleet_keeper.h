@@ -1,5 +1,5 @@
 // Keeps the process of a simulated fleet running while a controller uses it: one that has ended,
-// however that came about, is started again with the state it had. The pause before that doubles
+// however that came about, is restarted with the state it had. The pause before that doubles
 // while the process keeps ending soon after its start. The process outlives this object.
 #pragma once
 
@@ -28,7 +28,7 @@ class FleetKeeper {
     std::chrono::milliseconds steady{60'000};  // One that lived this long did not end soon.
   };
   explicit FleetKeeper(Options options);
-  ~FleetKeeper();  // The fleet runs on.
+  ~FleetKeeper();  // The fleet continues to run.
   FleetKeeper(const FleetKeeper&) = delete;
   FleetKeeper& operator=(const FleetKeeper&) = delete;
 

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// The file is written anew when it has grown by this and by twice its first record.
+// The file is rewritten when it has grown by this and by twice its first record.
 constexpr std::uint64_t kGrowth = 8 << 20;
 constexpr std::string_view kRecordBegin = "{\"t\":";
 

@@ -33,7 +33,7 @@ class FleetStore {
   // Writes the change, then does it, as of the last advance().
   DriverResult<SimulatedFleet::Done> apply(const FleetChange& change);
   void forget_events(std::uint64_t up_to) { machine_.forget_events(up_to); }
-  // Writes everything anew; what changed until now is one record afterwards.
+  // Rewrites the file; what changed until now is one record afterwards.
   Result<void> compact();
 
  private:
