@@ -148,7 +148,9 @@ Assumption preemption(const RunSetup& setup) {
     case Preemption::kFree:
       return {"preemption", "free: every job can stop and move at any time", "--preemption"};
     case Preemption::kCheckpoint:
-      return {"preemption", "checkpoint: training jobs save and restore, inference jobs never stop",
+      return {"preemption",
+              "checkpoint: training jobs save and restore, inference jobs never stop, unless the "
+              "column preemptible says otherwise",
               "--preemption"};
     case Preemption::kOff:
       break;

@@ -118,7 +118,9 @@ Result<SweepPoint> run_point(const CompareOptions& options, const std::string& w
   for (std::size_t day = 0; day < prepared->days.count; ++day) {
     const auto table = prepared->days.day(day);
     if (!table) return pass_on(table);
-    point.late_at_once += count_late_at_once(**table, prepared->setup->fleet);
+    const auto late = static_cast<double>(count_late_at_once(**table, prepared->setup->fleet));
+    point.late_at_once_pct += 100 * late / static_cast<double>((*table)->jobs.size()) /
+                              static_cast<double>(prepared->days.count);
   }
   auto comparison = run(*prepared, what);
   if (!comparison) return pass_on(comparison);

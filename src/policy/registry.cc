@@ -114,7 +114,7 @@ Result<std::unique_ptr<Partitioner>> make_smartmig_from(const Word& word, const 
 const std::vector<JointEntry>& joints() {
   static const std::vector<JointEntry> entries = {
       {"greedy", "sizes jobs by what they gain, repacks all GPUs at every event", make_greedy_from},
-      {"smartmig", "smartmig[:FILE], the best one: sizes jobs by learned prices of slices",
+      {"smartmig", "smartmig[:FILE], the default: sizes jobs by learned prices of slices",
        make_smartmig_from}};
   return entries;
 }

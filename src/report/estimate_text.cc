@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace smartmig {
 namespace {
 
@@ -16,13 +18,18 @@ std::string two_parts(std::string first, const std::string& second) {
 
 }  // namespace
 
+std::string number_text(double value) {
+  return std::abs(value) >= 9999.5 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value);
+}
+
 std::string interval_text(double scale, const Estimate& estimate) {
   if (!estimate.low95) return "";
-  return fmt::format("[{:.4g}, {:.4g}]", *estimate.low95 * scale, *estimate.high95 * scale);
+  return fmt::format("[{}, {}]", number_text(*estimate.low95 * scale),
+                     number_text(*estimate.high95 * scale));
 }
 
 std::string with_interval(double scale, const Estimate& estimate) {
-  return two_parts(fmt::format("{:.4g}", estimate.mean * scale), interval_text(scale, estimate));
+  return two_parts(number_text(estimate.mean * scale), interval_text(scale, estimate));
 }
 
 std::string change_mean_text(const Change& change) {

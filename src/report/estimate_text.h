@@ -8,6 +8,9 @@
 
 namespace smartmig {
 
+// Four digits, large numbers in full: "2.17", "18900" and not "1.89e+04".
+std::string number_text(double value);
+
 // "2.17 [2.05, 2.3]", times `scale`; without the interval where there is none.
 std::string with_interval(double scale, const Estimate& estimate);
 // "[2.05, 2.3]", or nothing where there is no interval.

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "report/axis.h"
+#include "report/estimate_text.h"
 
 namespace smartmig {
 namespace {
@@ -23,11 +24,7 @@ std::string count_text(std::size_t count, std::string_view what) {
   return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string hours_text(double gpu_hours) {
-  // Large amounts in full: 18900, not 1.89e+04.
-  if (gpu_hours >= 9999.5) return fmt::format("{:.0f} GPU-hours", gpu_hours);
-  return fmt::format("{:.4g} GPU-hours", gpu_hours);
-}
+std::string hours_text(double gpu_hours) { return number_text(gpu_hours) + " GPU-hours"; }
 
 double percent_of(double part, double whole) { return whole > 0 ? 100 * part / whole : 0; }
 

@@ -113,15 +113,15 @@ std::string points_text(const Sweep& sweep) {
 // "26.9 kWh a day, 3.2 EUR, 1.1 kg CO2"
 std::string price_text(const SweepPoint& point, const PolicyResult& result) {
   const bool days = point.comparison.days > 1;
-  std::string text = fmt::format("{:.4g} kWh{}", result[&Metrics::energy_j].mean / 3.6e6,
-                                 days ? " a day" : " in all");
+  std::string text = number_text(result[&Metrics::energy_j].mean / kJoulesPerKwh) +
+                     (days ? " kWh a day" : " kWh in all");
   if (point.comparison.priced) {
     const std::string& currency = point.comparison.currency;
-    const std::string cost = fmt::format("{:.4g}", result[&Metrics::cost].mean);
+    const std::string cost = number_text(result[&Metrics::cost].mean);
     text += currency.empty() ? ", cost " + cost : fmt::format(", {} {}", cost, currency);
   }
   if (point.comparison.carbon)
-    text += fmt::format(", {:.4g} kg CO2", result[&Metrics::co2_kg].mean);
+    text += ", " + number_text(result[&Metrics::co2_kg].mean) + " kg CO2";
   return text;
 }
 

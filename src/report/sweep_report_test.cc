@@ -113,7 +113,7 @@ TEST(SweepReport, TheDecisionNamesTheBestPolicyAndNotTheFirst) {
     point.comparison.currency = "EUR";
     point.comparison.policies[0].estimates[late].mean = 50;
     point.comparison.policies[1].estimates[late].mean = 2;
-    point.late_at_once = 80;
+    point.late_at_once_pct = 10;
   }
   const auto decisions = decision_texts(sweep, kTarget, "`");
   ASSERT_EQ(decisions.size(), 1u);

@@ -2,11 +2,12 @@
 
 #include <fmt/format.h>
 
+#include "report/estimate_text.h"
 #include "report/run_summary.h"
 
 namespace smartmig {
 
-std::string length_text(double length_s) { return fmt::format("{:.4g}", length_s / 3600); }
+std::string length_text(double length_s) { return number_text(length_s / 3600); }
 
 std::string charged_text(double span_s, std::size_t runs) {
   return fmt::format(

@@ -80,12 +80,11 @@ double SweepPoint::late_pct(double of_those_that_ran) const {
 }
 
 LateParts late_parts(const SweepPoint& point, std::size_t policy) {
-  const auto all = static_cast<double>(point.jobs + point.unfit);
   LateParts parts;
-  parts.unfit_pct = 100 * static_cast<double>(point.unfit) / all;
-  parts.short_deadline_pct = 100 * static_cast<double>(point.late_at_once) / all;
+  parts.unfit_pct = point.late_pct(0);
+  parts.short_deadline_pct = point.late_pct(point.late_at_once_pct) - parts.unfit_pct;
   const double late = point.late_pct(point.comparison.policies[policy][&Metrics::late_pct].mean);
-  parts.waiting_pct = std::max(0.0, late - parts.unfit_pct - parts.short_deadline_pct);
+  parts.waiting_pct = late - parts.unfit_pct - parts.short_deadline_pct;
   return parts;
 }
 

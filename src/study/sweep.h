@@ -32,7 +32,8 @@ struct SweepPoint {
   Comparison comparison;
   std::size_t jobs = 0;   // That ran, over all days.
   std::size_t unfit = 0;  // That fit no slice of the fleet, or ask for several GPUs: not run.
-  std::size_t late_at_once = 0;  // Of `jobs`: late even alone on the fastest slice.
+  // Of the jobs of a day, mean over days: late even alone on the fastest slice.
+  double late_at_once_pct = 0;
 
   // The mean of a quantity; of late jobs with those that fit no slice among them.
   double mean(std::size_t policy, std::size_t quantity) const;

@@ -94,6 +94,17 @@ TEST(Sweep, JobsThatFitNoSliceAreLate) {
   EXPECT_TRUE(answer(sweep, {0, 2, 4}, 0, *parse_sweep_target("avg_tardiness_s=1")).met);
 }
 
+TEST(Sweep, ThePartsOfTheLateJobsAddUp) {
+  Sweep sweep = usual();
+  SweepPoint& point = sweep.points[2];
+  point.unfit = 10;  // Of 100.
+  point.late_at_once_pct = 1;
+  const LateParts parts = late_parts(point, 0);
+  EXPECT_DOUBLE_EQ(parts.unfit_pct, 10);
+  EXPECT_DOUBLE_EQ(parts.short_deadline_pct, .9);
+  EXPECT_DOUBLE_EQ(parts.waiting_pct, .9 * 3);
+}
+
 TEST(Sweep, KneesAreOfEnergyAgainstTardiness) {
   const Sweep sweep = usual();
   EXPECT_EQ(knee_of(sweep, {0, 2, 4}, 0), 2u);
