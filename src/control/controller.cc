@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "control/bounded_call.h"
 #include "control/controller_impl.h"
@@ -306,9 +307,8 @@ Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
   rows.clear();
   forgotten_slices.clear();
   at("committed");
-  if (!trouble.empty()) notice("fleet", nlohmann::json{{"trouble", ""}}.dump());
-  trouble.clear();
   refuses_submissions = false;
+  if (!std::exchange(trouble, {}).empty()) tell_trouble();
   const std::lock_guard lock(seen_mutex);
   ++counted.commits;
   return done;
@@ -316,9 +316,8 @@ Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
 
 // Nothing is decided and submissions are refused until the journal can be written again.
 void Controller::Impl::cannot_write(const std::string& why) {
-  if (trouble.empty()) notice("fleet", nlohmann::json{{"trouble", why}}.dump());
-  trouble = why;
   refuses_submissions = true;
+  if (std::exchange(trouble, why).empty()) tell_trouble();
 }
 
 // An event of our own making, or seen: journalled, and the model's at once.
@@ -380,11 +379,20 @@ std::string Controller::Impl::why_deaf() const {
 }
 
 void Controller::Impl::tell_whether_events_are_received() {
-  const std::string deaf = why_deaf();
-  if (deaf.empty() == hears) return;
-  hears = deaf.empty();
+  const bool hears_now = why_deaf().empty();
+  if (std::exchange(hears, hears_now) == hears_now) return;
   forget_picture();
-  notice("fleet", nlohmann::json{{"trouble", deaf}}.dump());
+  tell_trouble();
+}
+
+// What an operator should look at first; empty: nothing. One cause may outlast another.
+std::string Controller::Impl::current_trouble() const {
+  if (!trouble.empty()) return trouble;
+  return damage.empty() ? why_deaf() : damage;
+}
+
+void Controller::Impl::tell_trouble() {
+  notice("fleet", nlohmann::json{{"trouble", current_trouble()}}.dump());
 }
 
 // What is due by the clock rather than by something that happens.

@@ -233,6 +233,8 @@ struct Controller::Impl {
   void forget_expected_end(JobBook& book);
   void tell_whether_events_are_received();
   std::string why_deaf() const;
+  std::string current_trouble() const;
+  void tell_trouble();
   void record(Event event);
   // Written together with whatever is written next.
   void put_setting(std::string name, std::string value) {
