@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "control/bounded_call.h"
 #include "control/controller_impl.h"
@@ -26,6 +27,8 @@ constexpr std::size_t kNoticesKept = 10'000;
 constexpr TimeUs kLeastOverdueUs = kSecondUs;
 
 std::string key_of(const std::string& owner, const std::string& key) { return owner + '\0' + key; }
+
+Refusal not_accepted(const std::string& why) { return {503, "not accepted: " + why, ""}; }
 
 }  // namespace
 
@@ -163,110 +166,103 @@ void Controller::Impl::keep_what_came() {
   events_journalled.notify_all();
 }
 
-// Writes the new jobs, which are the model's only once they are durable.
+// The job that was accepted before with the owner's key, if any: one of this batch, one that waits
+// or runs, or one that is final.
+Answer<std::optional<Controller::Impl::Known>> Controller::Impl::find_known(
+    const Submission& submission, const std::vector<NewJob>& batch) {
+  const std::string& key = submission.request.key;
+  if (key.empty()) return std::nullopt;
+  for (const NewJob& other : batch) {
+    const JobRow& row = other.book.row;
+    if (row.owner == submission.owner && row.key == key) return Known{row.number, row.body, true};
+  }
+  if (const auto found = keys.find(key_of(submission.owner, key)); found != keys.end())
+    return Known{found->second, jobs.at(found->second).row.body, false};
+  auto row = final_job_with(submission.owner, key);
+  if (!row) return tl::unexpected(not_accepted(row.error().message));
+  if (!*row) return std::nullopt;
+  return Known{(*row)->number, (*row)->body, false};
+}
+
+Controller::Impl::NewJob Controller::Impl::make_job(Submission& submission, std::string body) {
+  NewJob job{&submission, {}, {}};
+  const TimeUs at_us = std::max(submission.at_us, boot_us);
+  job.event.kind = Event::Kind::kSubmit;
+  job.event.at_us = at_us;
+  job.event.job = next_job++;
+  job.event.work = to_job(submission.request, at_us);
+  JobRow& row = job.book.row;
+  row.number = job.event.job;
+  row.key = submission.request.key;
+  row.owner = submission.owner;
+  row.body = std::move(body);
+  row.submit_us = at_us;
+  row.deadline_us = job.event.work.deadline_us;
+  if (submission.request.max_runtime_s)
+    job.book.max_runtime_us = to_us(*submission.request.max_runtime_s);
+  return job;
+}
+
+// Its rows are durable.
+void Controller::Impl::enter_job(NewJob& job) {
+  SM_CHECK(model->apply(job.event));
+  latest_us = std::max(latest_us, job.event.at_us);
+  round_due = true;
+  if (counterfactual) counterfactual->submitted(job.event.job, job.event.work, job.event.at_us);
+  if (!job.book.row.key.empty()) keys[key_of(job.book.row.owner, job.book.row.key)] = job.event.job;
+  changed(job.book);
+  jobs.emplace(job.event.job, std::move(job.book));
+  {
+    const std::lock_guard lock(seen_mutex);
+    ++counted.submitted;
+  }
+  job.submission->answer.set_value(Submitted{job.event.job, true});
+}
+
+// Writes the new jobs, which are the model's only once they are durable. Whatever needs nothing
+// written is answered at once.
 void Controller::Impl::accept(std::vector<Submission>& submissions) {
-  struct New {
-    Submission* submission;
-    JobBook book;
-    Event event;
-  };
-  std::vector<New> created;
-  struct Known {
-    Submission* submission;
-    Answer<Submitted> answer;
-    bool is_new = false;  // The other one is of this batch.
-  };
-  std::vector<Known> known;
+  std::vector<NewJob> created;
+  // About jobs of this batch: they are answered once those are durable.
+  std::vector<std::pair<Submission*, Answer<Submitted>>> repeated;
   std::vector<Row> more;
   for (Submission& submission : submissions) {
-    const std::string body = to_json_text(submission.request);
-    const std::string key =
-        submission.request.key.empty() ? "" : key_of(submission.owner, submission.request.key);
-    std::optional<JobRow> before;
-    bool is_new = false;
-    if (!key.empty()) {
-      for (const New& other : created) {
-        if (other.book.row.owner != submission.owner ||
-            other.book.row.key != submission.request.key)
-          continue;
-        before = other.book.row;
-        is_new = true;
-      }
-      if (const auto found = keys.find(key); found != keys.end())
-        before = jobs.at(found->second).row;
-      if (!before) {
-        auto found = final_job_with(submission.owner, submission.request.key);
-        if (!found) {
-          known.push_back({&submission, tl::unexpected(Refusal{
-                                            503, "not accepted: " + found.error().message, ""})});
-          continue;
-        }
-        before = std::move(*found);
-      }
-    }
-    if (before) {
-      Answer<Submitted> answer = Submitted{before->number, false};
-      if (before->body != body)
+    std::string body = to_json_text(submission.request);
+    const auto known = find_known(submission, created);
+    if (!known) {
+      submission.answer.set_value(tl::unexpected(known.error()));
+    } else if (*known) {
+      Answer<Submitted> answer = Submitted{(*known)->number, false};
+      if ((*known)->body != body)
         answer = tl::unexpected(Refusal{
-            409, fmt::format("job {} has this key and is another request", before->number), "key"});
-      known.push_back({&submission, std::move(answer), is_new});
-      continue;
+            409, fmt::format("job {} has this key and is another request", (*known)->number),
+            "key"});
+      if ((*known)->is_new)
+        repeated.emplace_back(&submission, std::move(answer));
+      else
+        submission.answer.set_value(std::move(answer));
+    } else if (std::ssize(jobs) + std::ssize(created) >= options.most_jobs) {
+      submission.answer.set_value(tl::unexpected(
+          not_accepted(fmt::format("{} jobs wait or run already", options.most_jobs))));
+    } else {
+      NewJob job = make_job(submission, std::move(body));
+      more.emplace_back(job.book.row);
+      EventRow event = to_row(job.event);
+      event.number = next_event++;
+      more.emplace_back(std::move(event));
+      created.push_back(std::move(job));
     }
-    if (std::ssize(jobs) + std::ssize(created) >= options.most_jobs) {
-      known.push_back(
-          {&submission,
-           tl::unexpected(Refusal{
-               503, fmt::format("not accepted: {} jobs wait or run already", options.most_jobs),
-               ""})});
-      continue;
-    }
-    New job{&submission, {}, {}};
-    const TimeUs at_us = std::max(submission.at_us, boot_us);
-    job.event.kind = Event::Kind::kSubmit;
-    job.event.at_us = at_us;
-    job.event.job = next_job++;
-    job.event.work = to_job(submission.request, at_us);
-    JobRow& row = job.book.row;
-    row.number = job.event.job;
-    row.key = submission.request.key;
-    row.owner = submission.owner;
-    row.body = body;
-    row.submit_us = at_us;
-    row.deadline_us = job.event.work.deadline_us;
-    if (submission.request.max_runtime_s)
-      job.book.max_runtime_us = to_us(*submission.request.max_runtime_s);
-    more.emplace_back(row);
-    EventRow event = to_row(job.event);
-    event.number = next_event++;
-    more.emplace_back(std::move(event));
-    created.push_back(std::move(job));
   }
-  const Result<void> written = more.empty() ? Result<void>{} : flush(more);
-  for (New& job : created) {
-    if (!written) {
-      job.submission->answer.set_value(
-          tl::unexpected(Refusal{503, "not accepted: " + written.error().message, ""}));
-      continue;
-    }
-    SM_CHECK(model->apply(job.event));
-    latest_us = std::max(latest_us, job.event.at_us);
-    round_due = true;
-    if (counterfactual) counterfactual->submitted(job.event.job, job.event.work, job.event.at_us);
-    if (!job.book.row.key.empty())
-      keys[key_of(job.book.row.owner, job.book.row.key)] = job.event.job;
-    changed(job.book);
-    jobs.emplace(job.event.job, std::move(job.book));
-    {
-      const std::lock_guard lock(seen_mutex);
-      ++counted.submitted;
-    }
-    job.submission->answer.set_value(Submitted{job.event.job, true});
+  if (created.empty()) return;
+  if (const Result<void> written = flush(more); !written) {
+    const Refusal refusal = not_accepted(written.error().message);
+    for (NewJob& job : created) job.submission->answer.set_value(tl::unexpected(refusal));
+    for (auto& [submission, answer] : repeated)
+      submission->answer.set_value(tl::unexpected(refusal));
+    return;
   }
-  for (auto& [submission, answer, is_new] : known) {
-    if (is_new && !written)
-      answer = tl::unexpected(Refusal{503, "not accepted: " + written.error().message, ""});
-    submission->answer.set_value(std::move(answer));
-  }
+  for (NewJob& job : created) enter_job(job);
+  for (auto& [submission, answer] : repeated) submission->answer.set_value(std::move(answer));
 }
 
 Result<void> Controller::Impl::open_reader() {
@@ -311,9 +307,8 @@ Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
   rows.clear();
   forgotten_slices.clear();
   at("committed");
-  if (!trouble.empty()) notice("fleet", nlohmann::json{{"trouble", ""}}.dump());
-  trouble.clear();
   refuses_submissions = false;
+  if (!std::exchange(trouble, {}).empty()) tell_trouble();
   const std::lock_guard lock(seen_mutex);
   ++counted.commits;
   return done;
@@ -321,9 +316,8 @@ Result<void> Controller::Impl::flush(const std::vector<Row>& more) {
 
 // Nothing is decided and submissions are refused until the journal can be written again.
 void Controller::Impl::cannot_write(const std::string& why) {
-  if (trouble.empty()) notice("fleet", nlohmann::json{{"trouble", why}}.dump());
-  trouble = why;
   refuses_submissions = true;
+  if (std::exchange(trouble, why).empty()) tell_trouble();
 }
 
 // An event of our own making, or seen: journalled, and the model's at once.
@@ -385,11 +379,20 @@ std::string Controller::Impl::why_deaf() const {
 }
 
 void Controller::Impl::tell_whether_events_are_received() {
-  const std::string deaf = why_deaf();
-  if (deaf.empty() == hears) return;
-  hears = deaf.empty();
+  const bool hears_now = why_deaf().empty();
+  if (std::exchange(hears, hears_now) == hears_now) return;
   forget_picture();
-  notice("fleet", nlohmann::json{{"trouble", deaf}}.dump());
+  tell_trouble();
+}
+
+// What an operator should look at first; empty: nothing. One cause may outlast another.
+std::string Controller::Impl::current_trouble() const {
+  if (!trouble.empty()) return trouble;
+  return damage.empty() ? why_deaf() : damage;
+}
+
+void Controller::Impl::tell_trouble() {
+  notice("fleet", nlohmann::json{{"trouble", current_trouble()}}.dump());
 }
 
 // What is due by the clock rather than by something that happens.
@@ -487,7 +490,7 @@ void Controller::Impl::notice(std::string kind, std::string json) {
 Answer<Controller::Submitted> Controller::submit(const JobRequest& request,
                                                  const std::string& owner) {
   if (impl_->refuses_submissions)
-    return tl::unexpected(Refusal{503, "not accepted: the journal cannot be written now", ""});
+    return tl::unexpected(not_accepted("the journal cannot be written now"));
   if (auto fits = check(request); !fits) return tl::unexpected(fits.error());
   Submission submission{request, owner, impl_->clock_us(), {}};
   auto answer = submission.answer.get_future();

@@ -22,7 +22,7 @@ std::string_view name_of(Command::Kind kind) {
 }
 
 // For the audit log: "cordon 3", "apply 3=4-2-1", "power cap 900 W".
-std::string in_words(const Command& command) {
+std::string command_text(const Command& command) {
   std::string words(name_of(command.kind));
   if (!command.gpu.empty()) words += " " + command.gpu;
   if (command.hold) words += " --hold";
@@ -278,7 +278,7 @@ Answer<Outcome> Controller::Impl::carry_out(const Command& command, const std::s
   if (const auto done = do_command(command, gpu, who, outcome.lines); !done)
     return tl::unexpected(done.error());
   if (command.dry_run) return outcome;
-  audit(who, in_words(command));
+  audit(who, command_text(command));
   if (auto written = flush({}); !written)
     return tl::unexpected(refuse(503, kept_for_later(written.error().message)));
   notice("fleet", fmt::format(R"({{"command":"{}"}})", name_of(command.kind)));

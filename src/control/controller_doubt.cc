@@ -3,7 +3,6 @@
 // cut until an operator says `recover`.
 #include <algorithm>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "control/controller_impl.h"
 
@@ -65,7 +64,7 @@ void Controller::Impl::name_what_was_lost(const std::vector<GpuReading>& reading
   skip_used_numbers(readings);
   put_setting(kDoubtSetting, damage);
   audit("smartmig", damage);
-  notice("fleet", nlohmann::json{{"trouble", damage}}.dump());
+  tell_trouble();
 }
 
 // Numbers of jobs that no journal has given out before, as far as can be known: higher than that of
@@ -98,7 +97,7 @@ void Controller::Impl::doubt_while_running(const std::string& run) {
   next_job = std::max(next_job, number_of_run(run) + 1);
   skip_used_numbers({});
   audit("smartmig", damage);
-  notice("fleet", nlohmann::json{{"trouble", damage}}.dump());
+  tell_trouble();
   Event event;
   event.kind = Event::Kind::kFreeze;
   event.at_us = clock_us();

@@ -206,7 +206,21 @@ struct Controller::Impl {
   void take(std::vector<Input>& inputs);
   void take(const std::vector<FleetEvent>& events);
   void keep_what_came();
+  struct NewJob {  // Of a submission; not durable yet.
+    Submission* submission;
+    JobBook book;
+    Event event;
+  };
+  struct Known {  // A job that was accepted before with the same key.
+    JobNumber number = 0;
+    std::string body;
+    bool is_new = false;  // In the batch at hand, and not durable yet.
+  };
   void accept(std::vector<Submission>& submissions);
+  Answer<std::optional<Known>> find_known(const Submission& submission,
+                                          const std::vector<NewJob>& batch);
+  NewJob make_job(Submission& submission, std::string body);
+  void enter_job(NewJob& job);
   Result<void> open_reader();
   Result<std::optional<JobRow>> final_job_with(const std::string& owner, const std::string& key);
   Result<void> flush(const std::vector<Row>& more);
@@ -219,6 +233,8 @@ struct Controller::Impl {
   void forget_expected_end(JobBook& book);
   void tell_whether_events_are_received();
   std::string why_deaf() const;
+  std::string current_trouble() const;
+  void tell_trouble();
   void record(Event event);
   // Written together with whatever is written next.
   void put_setting(std::string name, std::string value) {
@@ -283,7 +299,10 @@ struct Controller::Impl {
 
   // --- controller_round.cc
   void round(TimeUs now);
-  void order(const Order& order, TimeUs at_us);
+  void count_round(const Round& decided, double took_s);
+  void order(const Order& next, TimeUs at_us);
+  void order_step(const Order& next, TimeUs at_us);
+  void order_start(const Order& next, TimeUs at_us);
   void close_resumed_intents();
   void remember_reasons(const Round& decided);
   void dispatch();

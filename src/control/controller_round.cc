@@ -71,26 +71,7 @@ void Controller::Impl::round(TimeUs now) {
   const auto tick_ns = static_cast<std::int64_t>(options.tick_ms * 1e6 / fleet.clock.speed);
   // Of a large fleet a decision takes long; as much time is left for all else.
   next_round_ns = begin_ns + std::max(tick_ns, took_ns > kLongNs ? 2 * took_ns : 0);
-  const double took_s = static_cast<double>(took_ns) / 1e9;
-  {
-    const std::lock_guard lock(seen_mutex);
-    ++counted.rounds;
-    counted.decisions += decided.decided();
-    counted.starts += static_cast<std::int64_t>(decided.starts.size());
-    counted.stops += static_cast<std::int64_t>(decided.stops.size());
-    counted.layout_changes += static_cast<std::int64_t>(decided.targets.size());
-    counted.withheld_budget += decided.withheld_budget;
-    counted.withheld_no_gain += decided.withheld_no_gain;
-    counted.withheld_power += decided.withheld_power;
-    if (decided.decided()) {
-      counted.decide_ms_buckets.resize(std::size(kDecideBucketsMs) + 1);
-      std::size_t bucket = 0;
-      while (bucket < std::size(kDecideBucketsMs) && took_s * 1000 > kDecideBucketsMs[bucket])
-        ++bucket;
-      ++counted.decide_ms_buckets[bucket];
-      counted.decide_s_sum += took_s;
-    }
-  }
+  count_round(decided, static_cast<double>(took_ns) / 1e9);
   if (written && decided.decided())
     notice("decision", json{{"number", number},
                             {"at_s", to_s(decided.at_us)},
@@ -98,6 +79,24 @@ void Controller::Impl::round(TimeUs now) {
                             {"stops", decided.stops.size()},
                             {"changes", decided.targets.size()}}
                            .dump());
+}
+
+void Controller::Impl::count_round(const Round& decided, double took_s) {
+  const std::lock_guard lock(seen_mutex);
+  ++counted.rounds;
+  counted.decisions += decided.decided();
+  counted.starts += static_cast<std::int64_t>(decided.starts.size());
+  counted.stops += static_cast<std::int64_t>(decided.stops.size());
+  counted.layout_changes += static_cast<std::int64_t>(decided.targets.size());
+  counted.withheld_budget += decided.withheld_budget;
+  counted.withheld_no_gain += decided.withheld_no_gain;
+  counted.withheld_power += decided.withheld_power;
+  if (!decided.decided()) return;
+  counted.decide_ms_buckets.resize(std::size(kDecideBucketsMs) + 1);
+  std::size_t bucket = 0;
+  while (bucket < std::size(kDecideBucketsMs) && took_s * 1000 > kDecideBucketsMs[bucket]) ++bucket;
+  ++counted.decide_ms_buckets[bucket];
+  counted.decide_s_sum += took_s;
 }
 
 // Intents of an earlier controller that nothing is left to do of: something else was decided since.
@@ -124,65 +123,79 @@ void Controller::Impl::remember_reasons(const Round& decided) {
 
 // Enters an order in the books and lines up the call that carries it out.
 void Controller::Impl::order(const Order& next, TimeUs at_us) {
-  GpuBook& gpu = gpus[next.gpu];
-  CallDone done;
-  done.gpu = next.gpu;
-  done.slot = next.slot;
-  if (next.kind == Order::Kind::kCreate || next.kind == Order::Kind::kDestroy) {
-    const bool create = next.kind == Order::Kind::kCreate;
-    const SlotSet target = model->state().gpu(next.gpu).target;
-    if (!gpu.intent) open_intent(next.gpu, model->change_base(next.gpu), target, at_us);
-    gpu.intent->target = target;
-    gpu.wanted.reset();
-    gpu.intent->step = fmt::format("{} {}", create ? "create" : "destroy", next.slot);
-    rows.emplace_back(*gpu.intent);
-    done.kind = CallDone::Kind::kStep;
-    done.create = create;
-    calls.emplace_back(next.gpu, [driver = driver, done, known = gpu.slices, at_us]() mutable {
-      done.outcome = done.create ? make_slice(*driver, done.gpu, done.slot, known, at_us)
-                                 : destroy_slice(*driver, done.gpu, done.slot, known, at_us);
-      return done;
-    });
-    return changed(next.gpu);
+  switch (next.kind) {
+    case Order::Kind::kCreate:
+    case Order::Kind::kDestroy:
+      return order_step(next, at_us);
+    case Order::Kind::kStart:
+      return order_start(next, at_us);
+    case Order::Kind::kStop:
+      break;
   }
   JobBook& book = jobs.at(model->number_of(next.job));
-  const JobState& state = model->state().job_state(next.job);
+  book.row.phase = JobPhase::kSaving;
+  book.stop_due_us = next.expected_us;
+  watched.insert(book.row.number);
+  order_stop(book, true, at_us);
+  rows.emplace_back(book.row);
+  changed(book);
+}
+
+void Controller::Impl::order_step(const Order& next, TimeUs at_us) {
+  GpuBook& gpu = gpus[next.gpu];
+  CallDone done;
+  done.kind = CallDone::Kind::kStep;
+  done.gpu = next.gpu;
+  done.slot = next.slot;
+  done.create = next.kind == Order::Kind::kCreate;
+  const SlotSet target = model->state().gpu(next.gpu).target;
+  if (!gpu.intent) open_intent(next.gpu, model->change_base(next.gpu), target, at_us);
+  gpu.intent->target = target;
+  gpu.wanted.reset();
+  gpu.intent->step = fmt::format("{} {}", done.create ? "create" : "destroy", next.slot);
+  rows.emplace_back(*gpu.intent);
+  calls.emplace_back(next.gpu, [driver = driver, done, known = gpu.slices, at_us]() mutable {
+    done.outcome = done.create ? make_slice(*driver, done.gpu, done.slot, known, at_us)
+                               : destroy_slice(*driver, done.gpu, done.slot, known, at_us);
+    return done;
+  });
+  changed(next.gpu);
+}
+
+void Controller::Impl::order_start(const Order& next, TimeUs at_us) {
+  GpuBook& gpu = gpus[next.gpu];
+  JobBook& book = jobs.at(model->number_of(next.job));
   const SliceState& slice = model->state().slice(
       model->fleet().slice_at(next.gpu, model->fleet().board(next.gpu).slots[next.slot].start));
+  ++book.row.attempt;
+  book.row.phase = JobPhase::kStarting;
+  book.begun = false;
+  book.row.gpu = gpu.row.uuid;
+  book.row.slice = gpu.slices.at(next.slot);
+  if (book.row.start_us < 0) book.row.start_us = at_us;
+  book.row.begin_us = slice.begin_us;
+  if (book.max_runtime_us) watched.insert(book.row.number);
+  expect_end(book, next.expected_us);
+  const Job& job = model->state().job(next.job);
+  RunOrder run;
+  run.run = run_name(book.row.number, book.row.attempt);
+  run.slice_uuid = book.row.slice;
+  run.full_us = State::whole_us(model->fleet().full_us(job, slice.kind));
+  run.left = model->state().job_state(next.job).left;
+  run.restore_us = slice.begin_us - at_us;
+  run.checkpoint_us = model->state().costs().checkpoint_us(job);
+  run.watts = own_watts(job, model->fleet().kinds()[slice.kind].size);
+  CallDone done;
+  done.kind = CallDone::Kind::kStart;
+  done.gpu = next.gpu;
+  done.slot = next.slot;
   done.job = book.row.number;
-  if (next.kind == Order::Kind::kStop) {
-    book.row.phase = JobPhase::kSaving;
-    book.stop_due_us = next.expected_us;
-    watched.insert(book.row.number);
-    order_stop(book, true, at_us);
-  } else {
-    ++book.row.attempt;
-    book.row.phase = JobPhase::kStarting;
-    book.begun = false;
-    book.row.gpu = gpu.row.uuid;
-    book.row.slice = gpu.slices.at(next.slot);
-    if (book.row.start_us < 0) book.row.start_us = at_us;
-    book.row.begin_us = slice.begin_us;
-    if (book.max_runtime_us) watched.insert(book.row.number);
-    expect_end(book, next.expected_us);
-    const Job& job = model->state().job(next.job);
-    const Costs& costs = model->state().costs();
-    RunOrder run;
-    run.run = run_name(book.row.number, book.row.attempt);
-    run.slice_uuid = book.row.slice;
-    run.full_us = State::whole_us(model->fleet().full_us(job, slice.kind));
-    run.left = state.left;
-    run.restore_us = slice.begin_us - at_us;
-    run.checkpoint_us = costs.checkpoint_us(job);
-    run.watts = own_watts(job, model->fleet().kinds()[slice.kind].size);
-    done.kind = CallDone::Kind::kStart;
-    done.attempt = book.row.attempt;
-    done.slice = book.row.slice;
-    calls.emplace_back(next.gpu, [driver = driver, done, run, seen = taken_event, at_us]() mutable {
-      done.outcome = start_run(*driver, done.gpu, run, seen, at_us);
-      return done;
-    });
-  }
+  done.attempt = book.row.attempt;
+  done.slice = book.row.slice;
+  calls.emplace_back(next.gpu, [driver = driver, done, run, seen = taken_event, at_us]() mutable {
+    done.outcome = start_run(*driver, done.gpu, run, seen, at_us);
+    return done;
+  });
   rows.emplace_back(book.row);
   changed(book);
 }

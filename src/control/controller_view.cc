@@ -98,10 +98,8 @@ void Controller::Impl::summarise(FleetSummary& view) const {
   view.speed = fleet.clock.speed;
   view.frozen = model->frozen();
   view.recovered = recovered;
-  const std::string deaf = why_deaf();
-  view.events_received = deaf.empty();
-  view.trouble = trouble.empty() ? damage : trouble;
-  if (view.trouble.empty()) view.trouble = deaf;
+  view.events_received = why_deaf().empty();
+  view.trouble = current_trouble();
   view.power_w = model->power_w();
   view.power_cap_w = model->limits().power_cap_w;
   view.energy_j = energy_j(view.now_us);

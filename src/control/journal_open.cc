@@ -122,16 +122,11 @@ Result<Journal::Standing> stand_of(sqlite3* db, const JournalMark& mark, std::in
     case JournalMark::Found::kAbsent:
       // Before the first transaction, or of a program that kept no mark.
       if (counted->empty()) return standing;
-      standing.why = fmt::format(
-          "{} is missing: nothing tells whether the journal has everything "
-          "that was committed",
-          kMarkName);
-      break;
+      [[fallthrough]];
     case JournalMark::Found::kDamaged:
       standing.why = fmt::format(
-          "{} is damaged: nothing tells whether the journal has everything "
-          "that was committed",
-          kMarkName);
+          "{} is {}: nothing tells whether the journal has everything that was committed",
+          kMarkName, mark.found() == JournalMark::Found::kAbsent ? "missing" : "damaged");
       break;
     case JournalMark::Found::kWhole:
       if (mark.value().commits <= commits) return standing;
