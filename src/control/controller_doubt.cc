@@ -15,8 +15,10 @@ void Controller::Impl::doubt_journal(JournalDoubt kind, const std::string& why) 
   doubt = kind;
   damage = why;
   recovered = false;
-  // Written together with whatever is written next.
+  // Written together with whatever is written next: a controller that dies right after that must
+  // not give out a number twice. name_what_was_lost() knows more.
   put_setting(kRecoveredSetting, "no");
+  put_setting(kNextJobSetting, std::to_string(unused_number()));
   put_setting(kFrozenSetting, "yes");
   put_setting(kDoubtSetting, damage);
 }
@@ -67,10 +69,16 @@ void Controller::Impl::name_what_was_lost(const std::vector<GpuReading>& reading
   tell_trouble();
 }
 
-// Numbers of jobs that no journal has given out before, as far as can be known: higher than that of
-// any run that is there, and than the clock, which grows faster than the numbers of most.
+// Higher than what the journal and its mark know, and than the clock, which grows faster than the
+// numbers of most.
+JobNumber Controller::Impl::unused_number() const {
+  return std::max({next_job, journal->standing().next_job, std::int64_t{std::time(nullptr)}});
+}
+
+// Numbers of jobs that no journal has given out before, as far as can be known: unused_number(), and
+// higher than that of any run that is there.
 void Controller::Impl::skip_used_numbers(const std::vector<GpuReading>& readings) {
-  next_job = std::max(next_job, std::int64_t{std::time(nullptr)});
+  next_job = unused_number();
   for (const GpuReading& gpu : readings) {
     for (const SliceReading& slice : gpu.slices)
       next_job = std::max(next_job, number_of_run(slice.run) + 1);

@@ -176,6 +176,7 @@ struct Controller::Impl {
   void doubt_what_was_opened(const std::vector<GpuReading>& readings);
   void doubt_while_running(const std::string& run);
   void name_what_was_lost(const std::vector<GpuReading>& readings, JobNumber known_below);
+  JobNumber unused_number() const;
   void skip_used_numbers(const std::vector<GpuReading>& readings);
   bool is_ahead(const std::string& run) const;
   void note_unknown_run(const std::string& run);
