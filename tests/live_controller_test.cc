@@ -129,21 +129,22 @@ TEST(LiveFleet, ForgetsJobsThatWereOverLongAgo) {
 // does not finish.
 TEST(LiveFleet, ShowsAnotherPolicyOnTheSameJobs) {
   LiveRig rig("modelled");
-  rig.start_fleet("2xA100-40GB", 100);
+  // Slow enough that what a busy machine adds to each start is little beside a job's time.
+  rig.start_fleet("2xA100-40GB", 10);
   auto controller = rig.start_controller(rig.options("none/edf"));
   ASSERT_TRUE(controller.has_value()) << controller.error().message;
   const JobNumber cancelled = (*controller)->submit(job_of(90'000, 99'000), "test")->id;
-  for (int i = 0; i < 12; ++i)
-    ASSERT_TRUE((*controller)->submit(job_of(20 + 2 * i, 30), "test").has_value());
+  for (int i = 0; i < 8; ++i)
+    ASSERT_TRUE((*controller)->submit(job_of(20 + 3 * i, 30), "test").has_value());
   ASSERT_TRUE(wait_until([&] { return (*controller)->counters().done >= 4; }));
   ASSERT_TRUE((*controller)->cancel(cancelled, "test", "").has_value());
   std::optional<ModelledView> seen;
   ASSERT_TRUE(wait_until([&] {
     seen = (*controller)->summary().modelled;
-    return seen && seen->own_done == 12 && seen->done == 12;
+    return seen && seen->own_done == 8 && seen->done == 8;
   }));
   EXPECT_EQ(seen->policy, "none/edf");
-  EXPECT_GT(seen->own_late, 6);
+  EXPECT_GT(seen->own_late, 4);
   EXPECT_LE(std::abs(seen->late - seen->own_late), 2);
   EXPECT_NEAR(seen->tardiness_s, seen->own_tardiness_s, 0.1 * seen->own_tardiness_s);
   EXPECT_NEAR(seen->energy_j, seen->own_energy_j, 0.05 * seen->own_energy_j);

@@ -75,8 +75,8 @@ JobNumber Controller::Impl::unused_number() const {
   return std::max({next_job, journal->standing().next_job, std::int64_t{std::time(nullptr)}});
 }
 
-// Numbers of jobs that no journal has given out before, as far as can be known: unused_number(), and
-// higher than that of any run that is there.
+// Numbers of jobs that no journal has given out before, as far as can be known: unused_number(),
+// and higher than that of any run that is there.
 void Controller::Impl::skip_used_numbers(const std::vector<GpuReading>& readings) {
   next_job = unused_number();
   for (const GpuReading& gpu : readings) {
