@@ -16,8 +16,8 @@ function(smartmig_room name)
     target_include_directories(smartmig_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(smartmig_${name} INTERFACE ${ROOM_USES})
   endif()
-  # Nothing here runs often, and much of it is templates that take long to optimise.
-  if(name MATCHES "^(report|cli)$")
+  # Nothing here loops for long, and much of it is templates that take long to optimise.
+  if(name MATCHES "^(report|cli|control|drivers|server)$")
     target_compile_options(smartmig_${name} PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
   endif()
   if(SMARTMIG_TESTS AND tests AND (NOT SMARTMIG_TESTS_OF OR name IN_LIST SMARTMIG_TESTS_OF))

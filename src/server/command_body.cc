@@ -20,7 +20,7 @@ tl::unexpected<Refusal> refuse(std::string_view field, std::string error) {
   return tl::unexpected<Refusal>(Refusal{400, std::move(error), std::string(field)});
 }
 
-bool is_name(const json& value) {
+bool is_short_text(const json& value) {
   if (!value.is_string()) return false;
   const auto& text = value.get_ref<const std::string&>();
   return !text.empty() && text.size() <= kLongestName &&
@@ -37,7 +37,7 @@ std::vector<std::string> fields_of(Kind kind) {
 Answer<void> read_layouts(const json& layouts, Command& command) {
   if (!layouts.is_object()) return refuse("layouts", "expected an object of layouts by GPU");
   for (const auto& [gpu, layout] : layouts.items()) {
-    if (!is_name(json(gpu)) || !is_name(layout))
+    if (!is_short_text(json(gpu)) || !is_short_text(layout))
       return refuse("layouts",
                     fmt::format("{}: expected a GPU and the name of a layout, such as 4-2-1",
                                 in_quotes(gpu)));
@@ -98,7 +98,7 @@ Answer<Command> parse_command(Kind kind, std::string_view gpu, std::string_view 
   if (const auto at = body.find("hold"); at != body.end())
     if (auto done = read_hold(*at, command); !done) return tl::unexpected(done.error());
   if (const auto at = body.find("gpu"); at != body.end()) {
-    if (!is_name(*at)) return refuse("gpu", "expected the UUID or index of a GPU");
+    if (!is_short_text(*at)) return refuse("gpu", "expected the UUID or index of a GPU");
     command.gpu = at->get<std::string>();
   }
   if (kind == Kind::kPowerCap)

@@ -20,7 +20,7 @@ std::optional<int> parse_port(std::string_view text) {
   return port <= 65535 ? std::optional<int>(static_cast<int>(port)) : std::nullopt;
 }
 
-bool is_name(std::string_view text) {
+bool is_host_name(std::string_view text) {
   return !text.empty() && text.size() <= 253 && std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_';
   });
@@ -44,7 +44,7 @@ std::optional<HostPort> parse_host(std::string_view text) {
     const auto colon = text.find(':');
     out.host = lower_case(text.substr(0, colon));
     if (colon != std::string_view::npos) rest = text.substr(colon);
-    if (!is_name(out.host)) return std::nullopt;
+    if (!is_host_name(out.host)) return std::nullopt;
   }
   if (rest.empty()) return out;
   const auto port = rest.front() == ':' ? parse_port(rest.substr(1)) : std::nullopt;

@@ -11,7 +11,7 @@ namespace {
 
 using Kind = FleetChange::Kind;
 
-constexpr std::array<std::string_view, 16> kNames = {
+constexpr std::array<std::string_view, 16> kChangeNames = {
     "time",           "speed",           "claim",       "create",
     "destroy",        "start",           "stop",        "kill",
     "abandon",        "reboot",          "lose",        "return",
@@ -60,11 +60,11 @@ bool may_be_all(Kind kind) { return kind == Kind::kReboot || kind == Kind::kAban
 
 }  // namespace
 
-std::string_view to_string(Kind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+std::string_view to_string(Kind kind) { return kChangeNames[static_cast<std::size_t>(kind)]; }
 
 std::optional<Kind> fleet_change_kind(std::string_view name) {
-  for (std::size_t i = 0; i < kNames.size(); ++i) {
-    if (kNames[i] == name) return static_cast<Kind>(i);
+  for (std::size_t i = 0; i < kChangeNames.size(); ++i) {
+    if (kChangeNames[i] == name) return static_cast<Kind>(i);
   }
   return std::nullopt;
 }

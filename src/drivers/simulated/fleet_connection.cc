@@ -11,11 +11,11 @@ namespace {
 
 constexpr std::size_t kChunk = 65'536;
 
+}  // namespace
+
 tl::unexpected<DriverError> unreachable(std::string message) {
   return tl::unexpected(DriverError{DriverCode::kUnreachable, std::move(message)});
 }
-
-}  // namespace
 
 DriverResult<std::unique_ptr<FleetConnection>> FleetConnection::open(const std::string& state) {
   auto socket = connect_to(state);

@@ -12,6 +12,8 @@
 
 namespace smartmig {
 
+tl::unexpected<DriverError> unreachable(std::string message);
+
 class FleetConnection {
  public:
   static DriverResult<std::unique_ptr<FleetConnection>> open(const std::string& state);

@@ -12,12 +12,14 @@
 namespace smartmig {
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"under-way", "ended",  "failed",
-                                                    "saved",     "killed", "lost"};
+constexpr std::array<std::string_view, 6> kOutcomeNames = {"under-way", "ended",  "failed",
+                                                           "saved",     "killed", "lost"};
 
 }  // namespace
 
-std::string_view to_string(RunOutcome outcome) { return kNames[static_cast<std::size_t>(outcome)]; }
+std::string_view to_string(RunOutcome outcome) {
+  return kOutcomeNames[static_cast<std::size_t>(outcome)];
+}
 
 void RunLedger::started(const std::string& run, GpuIndex gpu, const std::string& slice,
                         TimeUs at_us) {
@@ -83,8 +85,8 @@ void RunLedger::load(const nlohmann::json& saved) {
                      .start_us = run.at(4).get<TimeUs>(),
                      .end_us = run.at(5).get<TimeUs>()};
     const auto name = run.at(6).get<std::string>();
-    for (std::size_t i = 0; i < kNames.size(); ++i)
-      if (kNames[i] == name) record.outcome = static_cast<RunOutcome>(i);
+    for (std::size_t i = 0; i < kOutcomeNames.size(); ++i)
+      if (kOutcomeNames[i] == name) record.outcome = static_cast<RunOutcome>(i);
     by_name_.emplace(record.run, record.number);
     records_.emplace(record.number, std::move(record));
   }

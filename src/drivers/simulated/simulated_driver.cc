@@ -10,10 +10,6 @@ namespace {
 using nlohmann::json;
 using Kind = FleetChange::Kind;
 
-tl::unexpected<DriverError> unreachable(std::string message) {
-  return tl::unexpected(DriverError{DriverCode::kUnreachable, std::move(message)});
-}
-
 // What `body` makes of an answer, whose form is the fleet's promise.
 template <class Body>
 auto interpret(const json& answer, Body body) -> DriverResult<decltype(body(answer))> {
