@@ -69,7 +69,6 @@ TEST(SendBudget, LetsFewBuildAtOnce) {
 TEST(SendBudget, ClientsThatReadNothingHoldNoMoreThanTheBudgetAndOthersAreServed) {
   ServerOptions options;
   options.answers.total = 12'000'000;
-  options.answers.grace = 200ms;
   TestSite site(options);
   for (int i = 2; i < 3000; ++i) site.backend.fleet_.gpus.push_back(FakeBackend::example_gpu(i));
   std::vector<std::unique_ptr<RawClient>> deaf;
