@@ -33,7 +33,8 @@ bool SendBudget::close_slowest(Clock::time_point now) {
     const std::chrono::duration<double> age = now - entry.begin;
     if (entry.closed || age < limits_.grace) continue;
     const double rate = static_cast<double>(entry.sent) / age.count();
-    if (slowest && rate >= least) continue;
+    // Entries are the latest first: of those that took nothing yet, whoever has had longest goes.
+    if (slowest && rate > least) continue;
     slowest = &entry;
     least = rate;
   }

@@ -50,6 +50,26 @@ TEST(SendBudget, ClosesTheSlowestConnectionToMakeRoom) {
   for (const int socket : {fast[0], fast[1], slow[0], slow[1]}) close(socket);
 }
 
+// A client that has just begun may not have taken anything yet either.
+TEST(SendBudget, OfConnectionsThatTookNothingTheOneThatHadLongestIsClosed) {
+  SendBudget budget({.answer = 60, .total = 100, .grace = 0ms});
+  int early[2], late[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, early), 0);
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, late), 0);
+  auto of_early = budget.reserve(early[0], 50, Clock::now() + 10s);
+  const auto of_late = budget.reserve(late[0], 50, Clock::now() + 10s);
+  std::thread writer([&] {
+    char byte = 0;
+    EXPECT_EQ(recv(early[1], &byte, 1, 0), 0);
+    of_early.reset();
+  });
+  EXPECT_NE(budget.reserve(-1, 50, Clock::now() + 10s), nullptr);
+  writer.join();
+  const char byte = 'x';
+  EXPECT_EQ(send(late[0], &byte, 1, MSG_NOSIGNAL), 1);
+  for (const int socket : {early[0], early[1], late[0], late[1]}) close(socket);
+}
+
 TEST(SendBudget, LetsFewBuildAtOnce) {
   SendBudget budget({.builders = 2});
   std::atomic<int> now{0}, most{0};

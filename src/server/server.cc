@@ -334,7 +334,7 @@ bool Server::send_large(Connection& connection, Handled& handled, bool keep_aliv
   handled.building.reset();
   const auto deadline = Clock::now() + options_.write;
   if (!connection.write_all(head_text(handled.response, keep_alive), deadline)) return false;
-  constexpr std::size_t kPiece = 256 * 1024;
+  constexpr std::size_t kPiece = 64 * 1024;
   for (std::size_t at = 0; at < body.size(); at += kPiece) {
     const std::string_view piece = body.substr(at, kPiece);
     if (!connection.write_all(piece, deadline)) return false;

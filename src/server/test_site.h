@@ -118,6 +118,7 @@ class TestSite {
              httplib::Headers headers = {}) {
     httplib::Client client("127.0.0.1", port());
     client.set_url_encode(false);
+    client.set_read_timeout(60);  // A busy machine, and sanitizers.
     return call_by(client, method, path, body, std::move(headers));
   }
   template <class Client>
