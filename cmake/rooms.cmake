@@ -16,9 +16,12 @@ function(smartmig_room name)
     target_include_directories(smartmig_${name} INTERFACE ${CMAKE_SOURCE_DIR}/src)
     target_link_libraries(smartmig_${name} INTERFACE ${ROOM_USES})
   endif()
-  # Nothing here loops for long, and much of it is templates that take long to optimise.
-  if(name MATCHES "^(report|cli|control|drivers|server)$")
+  # Nothing here loops for long, and much of it is templates that take long to optimise. The controller and its server
+  # have to answer in milliseconds for fleets of thousands of GPUs, so a release build optimises them fully.
+  if(name MATCHES "^(report|cli|drivers)$")
     target_compile_options(smartmig_${name} PRIVATE $<IF:$<CONFIG:Release>,-O1,-O0>)
+  elseif(name MATCHES "^(control|server)$")
+    target_compile_options(smartmig_${name} PRIVATE $<$<NOT:$<CONFIG:Release>>:-O0>)
   endif()
   # The last room to be compiled: in small pieces, so that all cores have work until the end.
   if(name STREQUAL "cli")

@@ -168,7 +168,7 @@ double relaxation_by_clp(const RelaxedProblem& problem, const Weights& weights,
     };
     std::vector<Piece> pieces;
     for (int i = 0; i < stretches; ++i) {
-      double from = std::max(job.submit_s, edges_s[i]);
+      double from = std::max(job.release_s, edges_s[i]);
       if (from >= end_of(i)) continue;
       if (job.deadline_s > from && job.deadline_s < end_of(i)) {
         pieces.push_back({from, job.deadline_s, i});

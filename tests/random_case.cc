@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "policy/registry.h"
+#include "workload/catalogue.h"
 
 namespace smartmig {
 namespace {
@@ -91,10 +92,52 @@ TraceWindow random_window(Random& random, const std::vector<Job>& jobs) {
   return window;
 }
 
+// The words of on-demand. Jobs get speed profiles and shares of a GPU to go by.
+void choose_on_demand(Random& random, RandomCase& result) {
+  result.request = pick(random, std::vector<std::string>{"asked", "on-time", "by-profile"});
+  result.fit = pick(random, std::vector<std::string>{"room", "first", "pack", "spread"});
+  result.strict = random.below(3) == 0;
+  result.keep = random.below(2) == 0;
+  std::string word = result.request;
+  if (result.request == "by-profile") {
+    word.clear();
+    for (const char* name : {"bert-inference", "resnet50-inference", "bert-training"}) {
+      const int size = pick(random, std::vector<int>{1, 2, 3, 4, 7});
+      result.sizes[Catalogue::shipped().find(name).value()] = size;
+      word += fmt::format("{}{}={}", word.empty() ? "" : "+", name, size);
+    }
+  }
+  result.policy = fmt::format("on-demand:{},{}{}{}", word, result.fit,
+                              result.strict ? ",strict" : "", result.keep ? ",keep" : "");
+}
+
+void add_requests(Random& random, std::vector<Job>& jobs) {
+  const std::vector<std::string> names = {"bert-inference", "resnet50-inference", "bert-training",
+                                          "resnet50-training"};
+  for (Job& job : jobs) {
+    if (random.below(8) != 0) job.profile = Catalogue::shipped().find(pick(random, names)).value();
+    job.request_millionths =
+        pick(random, std::vector<std::int32_t>{0, 100000, 142857, 285715, 428571, 500000, 571429,
+                                               800000, 1000000});
+  }
+}
+
+// Jobs that come and end while slices are still being made and destroyed.
+void quicken(std::vector<Job>& jobs) {
+  constexpr TimeUs kTimes = 50;
+  for (Job& job : jobs) {
+    job.submit_us /= kTimes;
+    job.deadline_us /= kTimes;
+    job.estimate_us = job.estimate_us > 0 ? std::max<TimeUs>(1, job.estimate_us / kTimes) : 0;
+    for (TimeUs& time_us : job.time_us)
+      time_us = time_us > 0 ? std::max<TimeUs>(1, time_us / kTimes) : 0;
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> policy_kinds() {
-  std::vector<std::string> kinds = {"greedy"};
+  std::vector<std::string> kinds = {"greedy", "on-demand", "miso"};
   for (const std::string& placer : placer_names()) kinds.push_back("static/" + placer);
   for (const char* kind :
        {"none/edf", "day-night/cedf", "day-night/first-fit", "count/cedf", "count/edf",
@@ -126,6 +169,12 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
                                 fmt::join(result.layouts[0], ","), result.times_us[1] / kMinuteUs,
                                 fmt::join(result.layouts[1], ","), result.placer);
   }
+  Random words(seed, "random case words", number);
+  if (result.partitioner == "on-demand") choose_on_demand(words, result);
+  if (result.partitioner == "miso" && words.below(3) == 0) {
+    result.profile_us = 5 * kSecondUs * static_cast<TimeUs>(1 + words.below(12));
+    result.policy = fmt::format("miso:{}", result.profile_us / kSecondUs);
+  }
   result.costs = pick(random, std::vector<std::string>{"free", "paper", "real"});
   result.preemption =
       pick(random, std::vector{Preemption::kFree, Preemption::kCheckpoint, Preemption::kOff});
@@ -136,6 +185,8 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
   const std::size_t count = 1 + random.below(12);
   Random beliefs(seed, "random case estimates", number);
   const bool believed = beliefs.below(4) == 0;
+  Random starts(seed, "random case starts", number);
+  if (starts.below(3) == 0) result.start_us = to_us(static_cast<double>(starts.below(25)) / 2);
   TimeUs now = random.below(3) ? 0 : to_us(30);
   for (std::size_t i = 0; i < count; ++i) {
     if (i > 0 && random.below(3)) now += to_us(static_cast<double>(random.below(30)) * 5);
@@ -149,6 +200,9 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
       job.estimate_us = to_us(times * to_s(time_on_largest(job)) + 1e-6);
     result.jobs.jobs.push_back(job);
   }
+  if (result.partitioner == "on-demand") add_requests(words, result.jobs.jobs);
+  if ((result.partitioner == "on-demand" || result.partitioner == "miso") && words.below(2) == 0)
+    quicken(result.jobs.jobs);
   result.jobs.nominal_days = 1;
   if (random.below(4) == 0) add_failures(random, fleet, now, result.events);
   std::stable_sort(result.events.begin(), result.events.end(),
@@ -158,8 +212,8 @@ RandomCase random_case(std::uint64_t seed, std::uint64_t number, std::string_vie
 }
 
 std::string RandomCase::describe() const {
-  std::string text = fmt::format("{} {} costs {} preemption {} sigma {}\n", fleet, policy, costs,
-                                 to_string(preemption), sigma);
+  std::string text = fmt::format("{} {} costs {} start {} us preemption {} sigma {}\n", fleet,
+                                 policy, costs, start_us, to_string(preemption), sigma);
   if (jobs.trace) {
     text += fmt::format("  a trace, submits from {} to {}\n", jobs.trace->first_submit_us,
                         jobs.trace->last_submit_us);
@@ -168,10 +222,10 @@ std::string RandomCase::describe() const {
     const Job& job = jobs.jobs[i];
     text += fmt::format(
         "  job {} submit {} deadline {} times {} memory {} kind {} preemptible {} save {} restore "
-        "{} estimate {}\n",
+        "{} estimate {} profile {} request {}\n",
         i, job.submit_us, job.deadline_us, fmt::join(job.time_us, " "), job.memory_mib,
         static_cast<int>(job.kind), static_cast<int>(job.preemptible), job.checkpoint_ms,
-        job.restore_ms, job.estimate_us);
+        job.restore_ms, job.estimate_us, job.profile, job.request_millionths);
   }
   for (const GpuEvent& event : events) {
     text +=
@@ -183,6 +237,7 @@ std::string RandomCase::describe() const {
 EngineOptions engine_options(const RandomCase& random) {
   EngineOptions options;
   options.costs = Costs::parse(random.costs).value();
+  options.costs.start_us = random.start_us;
   options.preemption = random.preemption;
   options.estimate_sigma = random.sigma;
   options.events = random.events;

@@ -3,6 +3,7 @@
 // slices are common.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +20,18 @@ struct RandomCase {
   std::string fleet;
   std::string policy;
   std::string partitioner;
-  std::string placer;  // "" with greedy
+  std::string placer;  // "" with joint policies
   std::vector<std::vector<std::string>> layouts;
   std::vector<TimeUs> times_us;
+  // Of on-demand: asked, on-time or by-profile; sizes by index of the speed profile; the fit.
+  std::string request;
+  std::map<int, int> sizes;
+  std::string fit = "room";
+  bool strict = false;
+  bool keep = false;
+  TimeUs profile_us = 0;  // Of miso.
   std::string costs;
+  TimeUs start_us = 0;  // Costs::start_us.
   Preemption preemption = Preemption::kFree;
   double sigma = 0;
   JobTable jobs;

@@ -14,12 +14,15 @@ inline reference::Setup to_setup(const RandomCase& random, const Fleet& fleet, c
   setup.placer = random.placer;
   setup.layouts = random.layouts;
   setup.times_us = random.times_us;
+  setup.on_demand = {random.request, random.sizes, random.fit, random.strict, random.keep};
+  setup.profile_us = random.profile_us;
   setup.preemption = random.preemption == Preemption::kFree ? reference::Preemption::kFree
                      : random.preemption == Preemption::kCheckpoint
                          ? reference::Preemption::kCheckpoint
                          : reference::Preemption::kNone;
   setup.costs.timed_operations = costs.operation_scale > 0;
   setup.costs.deadline_cut_us = costs.deadline_cut_us;
+  setup.costs.start_us = costs.start_us;
   for (int kind = 0; kind < 2; ++kind) {
     setup.costs.checkpoint_us[kind] = TimeUs{costs.checkpoint_ms[kind]} * 1000;
     setup.costs.restore_us[kind] = TimeUs{costs.restore_ms[kind]} * 1000;

@@ -38,6 +38,7 @@ std::string digest_of_setting(const BoundInput& input) {
   if (input.trace) {
     text += fmt::format("trace {} {} ", input.trace->first_submit_us, input.trace->last_submit_us);
   }
+  if (costs.start_us > 0) text += fmt::format("start {} ", costs.start_us);
   if (costs.power_down_after_us) text += fmt::format("off {:a} ", costs.off_w);
   for (const GpuEvent& event : input.events)
     text += fmt::format("{} {} {} ", event.at_us, event.gpu, event.fail);

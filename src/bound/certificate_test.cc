@@ -88,6 +88,11 @@ TEST_F(CertificateTest, DoesNotHoldForAnotherFleetOrSetting) {
   other = input_;
   other.energy_weight *= 2;
   EXPECT_EQ(why_not(other, text_).substr(0, 22), "it is for other costs,");
+  other = input_;
+  Costs slow = costs_;
+  slow.start_us = kSecondUs;
+  other.costs = &slow;
+  EXPECT_EQ(why_not(other, text_).substr(0, 22), "it is for other costs,");
 }
 
 TEST_F(CertificateTest, SaysWhereItIsCutShortOrNoCertificate) {

@@ -286,14 +286,14 @@ double end_of_rest_s(const BoundInput& input, const std::vector<double>& work_s,
   for (std::size_t j = first; j < work_s.size(); ++j) {
     const auto most =
         static_cast<double>(std::min<std::size_t>(j + 1 - first, input.fleet->gpu_count()));
-    const double now_s = down(to_s(input.jobs[j].submit_us - zero_us));
+    const double now_s = down(to_s(input.released_us(input.jobs[j]) - zero_us));
     if (j + 1 == work_s.size()) return std::max(0.0, down(now_s + down(left_s / most)));
     const double span_s =
         up(static_cast<double>(input.jobs[j + 1].submit_us - input.jobs[j].submit_us) / 1e6);
     const double after_s = down(left_s - up(most * span_s));
     if (after_s <= 0) {
       // Done before the next release, or, but for rounding, at it.
-      const double next_s = down(to_s(input.jobs[j + 1].submit_us - zero_us));
+      const double next_s = down(to_s(input.released_us(input.jobs[j + 1]) - zero_us));
       return std::max(0.0, std::min(next_s, down(now_s + down(left_s / most))));
     }
     left_s = after_s;
@@ -321,7 +321,7 @@ double earliest_end(const BoundInput& input) {
       least_us = std::min(least_us, down(down(us * fleet.kinds()[k].compute) / compute));
     }
     work_s.push_back(down(least_us / 1e6));
-    const double from_s = down(to_s(job.submit_us - zero_us));
+    const double from_s = down(to_s(input.released_us(job) - zero_us));
     end_s = std::max(end_s, down(from_s + down(fastest_us / 1e6)));
   }
   const std::size_t jobs = work_s.size();
@@ -391,8 +391,8 @@ double certified_value(const BoundInput& input, const Weights& given, const Pric
   parallel_for((floors.size() + kAtOnce - 1) / kAtOnce, threads, [&](std::size_t part) {
     for (std::size_t j = part * kAtOnce; j < std::min(floors.size(), (part + 1) * kAtOnce); ++j) {
       const Job& job = input.jobs[j];
-      JobFloor floor(prices, weights, ways_of(input, weights, draws, job), job.submit_us - zero_us,
-                     job.deadline_us - zero_us, last_submit_us);
+      JobFloor floor(prices, weights, ways_of(input, weights, draws, job),
+                     input.released_us(job) - zero_us, job.deadline_us - zero_us, last_submit_us);
       floors[j] = floor.value();
     }
   });

@@ -126,8 +126,8 @@ double JobCost::least(const RelaxedJob& job) {
   best_ = HUGE_VAL;
   const std::vector<double>& edges = prices_.edges_s;
   auto stretch = static_cast<std::size_t>(
-      std::upper_bound(edges.begin(), edges.end(), job.submit_s) - edges.begin() - 1);
-  double now_s = job.submit_s;
+      std::upper_bound(edges.begin(), edges.end(), job.release_s) - edges.begin() - 1);
+  double now_s = job.release_s;
   for (;;) {
     const bool late = now_s >= job.deadline_s;
     // From here on it is later still, and nothing costs less than nothing.

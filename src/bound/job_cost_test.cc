@@ -22,8 +22,8 @@ Case random_case(std::uint64_t i) {
   const std::size_t boards = 1 + random.below(2);
   c.problem.capacity.assign(2 * boards, 1);
   RelaxedJob job;
-  job.submit_s = random.uniform(0, 20);
-  job.deadline_s = job.submit_s + random.uniform(-2, 30);
+  job.release_s = random.uniform(0, 20);
+  job.deadline_s = job.release_s + random.uniform(-2, 30);
   const double power = random.uniform(0.2, 1);
   const double first_s = random.uniform(5, 80);
   for (std::size_t b = 0; b < boards; ++b) {
@@ -67,9 +67,9 @@ double price_of(const Case& c, const RunOption& option, double at_s) {
 // brings in exactly what the work is worth.
 double cost_by(const Case& c, double end_s) {
   const RelaxedJob& job = c.problem.jobs[0];
-  std::vector<double> cuts = {job.submit_s};
+  std::vector<double> cuts = {job.release_s};
   for (const double edge : c.prices.edges_s)
-    if (edge > job.submit_s && edge < end_s) cuts.push_back(edge);
+    if (edge > job.release_s && edge < end_s) cuts.push_back(edge);
   cuts.push_back(end_s);
   // By cut and option, found once: the search below asks for them hundreds of times.
   std::vector<double> prices;
@@ -112,7 +112,7 @@ TEST(JobCost, IsTheLeastOverAllEnds) {
     double best = HUGE_VAL;
     double fastest = 0;
     for (const RunOption& option : c.problem.options) fastest = std::max(fastest, option.speed);
-    const double first_s = job.submit_s + 1 / fastest;
+    const double first_s = job.release_s + 1 / fastest;
     for (double end_s = first_s; end_s < first_s + 120; end_s += 0.2) {
       const double late = c.weights.per_late_s * std::max(0.0, end_s - job.deadline_s);
       const double value = cost_by(c, end_s * (1 + 1e-12)) + late;

@@ -145,7 +145,7 @@ std::vector<MachineJob> linearise(const BoundInput& input) {
       const auto k = static_cast<KindIndex>(std::countr_zero(rest));
       least_us = std::min(least_us, fleet.full_us(job, k) * fleet.kinds()[k].compute / compute);
     }
-    jobs.push_back({to_s(job.submit_us - input.begin_us()), least_us / 1e6});
+    jobs.push_back({to_s(input.released_us(job) - input.begin_us()), least_us / 1e6});
   }
   return jobs;
 }
@@ -171,7 +171,7 @@ double earliest_end_s(const BoundInput& input) {
       const auto k = static_cast<KindIndex>(std::countr_zero(rest));
       fastest_us = std::min(fastest_us, fleet.full_us(job, k));
     }
-    const double from_s = to_s(job.submit_us - input.begin_us());
+    const double from_s = to_s(input.released_us(job) - input.begin_us());
     end_s = std::max(end_s, from_s + fastest_us / 1e6);
   }
   // Any set of jobs will do: all of the last thousand suffixes, and a thousand of the others.

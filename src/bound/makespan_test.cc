@@ -98,9 +98,14 @@ TEST(Linearise, TakesTheMostEfficientSliceTimesTheWholeBoard) {
   BoundInput input;
   input.fleet = &fleet;
   input.jobs = std::span(&job, 1);
+  Costs costs;
+  input.costs = &costs;
   EXPECT_DOUBLE_EQ(linearise(input)[0].work_s, 10) << "70 s on 1g";
   job.time_us[0] = 0;
   EXPECT_NEAR(linearise(input)[0].work_s, 72.0 / 7, 1e-9) << "36 s on 2g";
+  costs.start_us = to_us(3);
+  EXPECT_EQ(linearise(input)[0].release_s, 3) << "its process starts first";
+  EXPECT_DOUBLE_EQ(earliest_end_s(input), 15) << "3 s, and 12 s on 7g";
 }
 
 }  // namespace

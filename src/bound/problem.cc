@@ -99,7 +99,7 @@ Result<RelaxedProblem> relax(const BoundInput& input) {
   for (std::size_t j = 0; j < input.jobs.size(); ++j) {
     const Job& job = input.jobs[j];
     RelaxedJob relaxed;
-    relaxed.submit_s = to_s(job.submit_us - begin_us);
+    relaxed.release_s = to_s(input.released_us(job) - begin_us);
     relaxed.deadline_s = to_s(job.deadline_us - begin_us);
     relaxed.first_option = static_cast<std::uint32_t>(problem.options.size());
     for (KindSet rest = fleet.kinds_for(job); rest; rest &= rest - 1) {

@@ -27,6 +27,8 @@ struct BoundInput {
 
   // Times of the bound are seconds from here.
   TimeUs begin_us() const { return trace ? trace->first_submit_us : jobs.front().submit_us; }
+  // Before this no schedule makes progress with the job: its process starts after the submit.
+  TimeUs released_us(const Job& job) const { return job.submit_us + costs->start_us; }
 };
 
 // The value of a run: per_joule * energy + per_late_s * sum of all tardiness.
@@ -48,7 +50,7 @@ struct RunOption {
 };
 
 struct RelaxedJob {
-  double submit_s = 0;
+  double release_s = 0;  // No progress before: its submit, and the start of its process.
   double deadline_s = 0;
   std::uint32_t first_option = 0;
   std::uint32_t option_count = 0;

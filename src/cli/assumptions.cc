@@ -43,10 +43,11 @@ Assumption speeds(const WorkloadOptions& options, const RunSetup& setup,
     const auto pool = ProfilePool::parse(set);
     SM_CHECK(pool.has_value());
     return {"speeds",
-            pool->is_linear() ? "linear in the compute slices, through each job's observed time"
-                              : fmt::format("profiles drawn from '{}', through each job's observed "
-                                            "time on the size it had",
-                                            set),
+            pool->made_up().empty()
+                ? fmt::format("profiles drawn from '{}', through each job's observed time on the "
+                              "size it had",
+                              set)
+                : pool->made_up() + ", through each job's observed time",
             "--assign-profiles"};
   }
   const bool linear = options.speeds.value_or("paper") == "linear";
@@ -158,14 +159,31 @@ Assumption preemption(const RunSetup& setup) {
   return {"preemption", "none: a job runs to its end where it started", "--preemption"};
 }
 
+// What a workload file says of its jobs, each thing under its field there. The file was read
+// before.
+std::vector<Assumption> described_jobs(const WorkloadOptions& options) {
+  const auto workload = read_workload_file(*options.workload);
+  if (!workload) return {};
+  const std::string in = fmt::format(" in {}", *options.workload);
+  const DeadlineRule& rule = workload->deadlines;
+  return {{"deadlines",
+           fmt::format("submit + U({}, {}) x the time on {}g", rule.low, rule.high, rule.size),
+           "deadlines" + in},
+          {"speeds", workload->speeds, "speeds" + in},
+          {"kinds", fmt::format("training with probability {:g}", workload->training_share),
+           "training_share" + in}};
+}
+
 }  // namespace
 
 std::vector<Assumption> list_assumptions(const RunOptions& options, const RunSetup& setup,
                                          const std::optional<JobFile>& file) {
   const WorkloadOptions& workload = options.workload;
   std::vector<Assumption> list = {deadlines(workload, file), speeds(workload, setup, file),
-                                  kinds(workload, file), estimates(options, file),
-                                  memory(workload, file)};
+                                  kinds(workload, file)};
+  if (workload.is_described()) list = described_jobs(workload);
+  list.push_back(estimates(options, file));
+  list.push_back(memory(workload, file));
   if (file && file->trace) list.push_back(several_gpus(workload));
   list.push_back(boards(options, setup));
   if (auto speeds_of_boards = board_speeds(setup)) list.push_back(std::move(*speeds_of_boards));

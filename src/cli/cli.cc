@@ -47,6 +47,7 @@ int parse_and_run(int argc, char** argv) {
   add_workload(app, action);
   add_simulate(app, action, invocation);
   add_compare(app, action, invocation);
+  add_suite(app, action, invocation);
   add_search_static(app, action);
   add_bound(app, action);
   add_train(app, action);

@@ -22,6 +22,7 @@ void add_workload(CLI::App& app, Action& action);
 // action.
 void add_simulate(CLI::App& app, Action& action, const Invocation& invocation);
 void add_compare(CLI::App& app, Action& action, const Invocation& invocation);
+void add_suite(CLI::App& app, Action& action, const Invocation& invocation);
 void add_search_static(CLI::App& app, Action& action);
 void add_bound(CLI::App& app, Action& action);
 void add_train(CLI::App& app, Action& action);

@@ -42,6 +42,12 @@ Result<PreparedComparison> prepare(const CompareOptions& options) {
   }();
   if (!days) return pass_on(days);
   prepared.days = std::move(*days);
+  for (const Policy& policy : prepared.policies) {
+    if (!policy.partitioner->needs_requests()) continue;
+    const auto first = prepared.days.day(0);
+    if (!first) return pass_on(first);
+    if (const auto known = check_requests(policy, **first); !known) return pass_on(known);
+  }
   prepared.assumptions = list_assumptions(options.run, *prepared.setup, prepared.days.file);
   prepared.threads = options.run.threads;
   prepared.bound = options.bound;

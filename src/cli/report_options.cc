@@ -15,17 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of the file's own bytes, as `sha256sum` has it; gzip stays packed.
-Result<std::string> digest_of_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  Sha256 sum;
-  std::string piece(1 << 16, '\0');
-  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0)
-    sum.add(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount())));
-  if (!file.eof()) return fail("{}: cannot be read", path);
-  return sum.hex();
-}
-
 std::string digest_of_shipped_data() {
   Sha256 sum;
   for (const ShippedFile& file : shipped_files()) {
@@ -66,6 +55,7 @@ std::vector<std::string> input_files(const ReportOptions& options, const RunOpti
     if (!path.empty() && !there) files.push_back(path);
   };
   add(run.workload.jobs);
+  if (run.workload.is_described()) add(*run.workload.workload);
   // These may be a word in place of a file.
   if (is_file(run.fleet)) add(run.fleet);
   if (run.costs && is_file(*run.costs)) add(*run.costs);
@@ -79,6 +69,23 @@ std::vector<std::string> input_files(const ReportOptions& options, const RunOpti
 }
 
 }  // namespace
+
+Result<std::string> digest_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  Sha256 sum;
+  std::string piece(1 << 16, '\0');
+  while (file.read(piece.data(), static_cast<std::streamsize>(piece.size())) || file.gcount() > 0)
+    sum.add(std::string_view(piece).substr(0, static_cast<std::size_t>(file.gcount())));
+  if (!file.eof()) return fail("{}: cannot be read", path);
+  return sum.hex();
+}
+
+std::string digest_of_policy_files(const std::string& policy) {
+  std::string digests;
+  for (const std::string& file : files_of_policy(policy))
+    digests += ' ' + digest_of_file(file).value_or("");
+  return digests;
+}
 
 void add_report_options(CLI::App& app, ReportOptions& options) {
   app.add_option("--learning-curve", options.learning_curve,

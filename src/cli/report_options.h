@@ -22,6 +22,11 @@ void add_report_options(CLI::App& app, ReportOptions& options);
 // costs, policies and published numbers it knows.
 PageOrigin origin_of(const Invocation& invocation);
 
+// SHA-256 of the file's own bytes, as `sha256sum` has it; gzip stays packed.
+Result<std::string> digest_of_file(const std::string& path);
+// Those of the files that a policy names, each after a blank; "" where it names none.
+std::string digest_of_policy_files(const std::string& policy);
+
 // The learning curve, and the digests of all files that the run reads. Reading them before the run
 // finds what cannot be read. `file` is what is known of the jobs' file.
 Result<ReportContext> read_report_context(const ReportOptions& options, const RunOptions& run,

@@ -197,7 +197,7 @@ Result<RunJobs> read_jobs(const WorkloadOptions& options, const Fleet& fleet) {
     if (!jobs) return pass_on(jobs);
     return RunJobs{std::move(jobs->tables.front()), std::move(jobs->file)};
   }
-  auto table = make_jobs(options, 0);
+  auto table = make_jobs(options, fleet, 0);
   if (!table) return pass_on(table);
   return RunJobs{std::move(*table), std::nullopt};
 }
@@ -212,6 +212,14 @@ Result<StudyDays> read_days(const RunOptions& options, bool split, const Fleet& 
   }
   days.count = static_cast<std::size_t>(one_day.days);
   one_day.days = 1;
+  if (one_day.is_described()) {
+    const auto described = read_described(one_day, fleet);
+    if (!described) return pass_on(described);
+    days.day = [jobs = *described](std::size_t day) -> Result<DayTable> {
+      return std::make_shared<const JobTable>(jobs.day(day));
+    };
+    return days;
+  }
   days.day = [one_day](std::size_t day) -> Result<DayTable> {
     auto table = make_jobs(one_day, day);
     if (!table) return pass_on(table);
@@ -241,6 +249,7 @@ void set_file(Comparison& comparison, const StudyDays& days) {
 
 std::string describe_workload(const WorkloadOptions& options) {
   if (!options.jobs.empty()) return options.jobs;
+  if (options.is_described()) return *options.workload;
   std::string rest;
   if (options.speeds.value_or("paper") == "linear") rest += ", linear speeds";
   if (options.job_times.value_or("paper") != "paper") rest += ", times " + *options.job_times;

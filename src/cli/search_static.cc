@@ -14,6 +14,8 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/run_options.h"
+#include "cli/search_days.h"
+#include "cli/search_on_demand.h"
 #include "mig/mig_parted.h"
 #include "policy/registry.h"
 #include "report/comparison.h"
@@ -26,66 +28,16 @@ namespace {
 struct SearchStaticOptions {
   RunOptions run;
   SearchOptions search;
-  int train_days = 32;
+  std::optional<int> train_days;
   std::int64_t budget = 10000;
   bool split_days = false;
   std::string mig_parted;  // A file for the best layouts; "": none.
+  bool on_demand = false;  // Tune requested sizes in place of layouts.
+  std::string on_demand_rules;
 };
-
-// Days to search on and days to report on. A file that is one run is both, which the output says.
-struct Split {
-  std::vector<DayTable> train;
-  std::vector<DayTable> report;
-  std::optional<JobFile> file;
-  bool same = false;
-};
-
-// The days of a file in turns, so that both halves see the whole span: even ones to search on, as
-// far as asked for.
-void share_out(const std::vector<DayTable>& days, std::size_t train_days, Split& split) {
-  for (std::size_t day = 0; day < days.size(); ++day) {
-    const bool train = day % 2 == 0 && split.train.size() < train_days;
-    (train ? split.train : split.report).push_back(days[day]);
-  }
-  if (split.report.empty()) {
-    split.report = split.train;
-    split.same = true;
-  }
-}
-
-Result<Split> read_split(const SearchStaticOptions& options, const Fleet& fleet) {
-  if (options.train_days < 1 || options.train_days > 10'000) {
-    return fail("--train-days: found {}, expected 1 to 10000", options.train_days);
-  }
-  const auto days = read_days(options.run, options.split_days, fleet);
-  if (!days) return pass_on(days);
-  Split split;
-  split.file = days->file;
-  std::vector<DayTable> tables;
-  const auto take = [&](std::size_t day) -> Result<void> {
-    auto table = days->day(day);
-    if (!table) return pass_on(table);
-    tables.push_back(std::move(*table));
-    return {};
-  };
-  for (std::size_t day = 0; day < days->count; ++day) {
-    if (const auto taken = take(day); !taken) return pass_on(taken);
-  }
-  const auto train_days = static_cast<std::size_t>(options.train_days);
-  if (!options.run.workload.jobs.empty()) {
-    share_out(tables, train_days, split);
-    return split;
-  }
-  split.report = std::exchange(tables, {});
-  for (std::size_t day = 0; day < train_days; ++day) {
-    if (const auto taken = take(kTrainingDays + day); !taken) return pass_on(taken);
-  }
-  split.train = std::move(tables);
-  return split;
-}
 
 std::string training_text(const SearchStaticOptions& options, const SearchResult& found,
-                          const Split& split) {
+                          const SearchDays& split) {
   Table table({{"layouts", Table::Align::kLeft}, {"ET in training"}});
   for (const FoundLayouts& layouts : found.best)
     table.add_row({layouts.layouts, fmt::format("{:.4g}", layouts.train_et)});
@@ -101,7 +53,7 @@ std::string training_text(const SearchStaticOptions& options, const SearchResult
 }
 
 nlohmann::ordered_json to_json(const SearchStaticOptions& options, const SearchResult& found,
-                               const Split& split, const Comparison& report) {
+                               const SearchDays& split, const Comparison& report) {
   nlohmann::ordered_json best = nlohmann::ordered_json::array();
   const auto entry = [&](const FoundLayouts& layouts) {
     return nlohmann::ordered_json{
@@ -153,7 +105,7 @@ Result<SearchOptions> read_search(const SearchStaticOptions& options, const Flee
 
 // The start and the best layouts, compared on the days to report on.
 Result<Comparison> compare_found(const SearchStaticOptions& options, const RunSetup& setup,
-                                 const SearchResult& found, const Split& split) {
+                                 const SearchResult& found, const SearchDays& split) {
   const auto policy_of = [&](const FoundLayouts& layouts) {
     return fmt::format("static:{}/{}", layouts.layouts, options.search.placer);
   };
@@ -173,13 +125,32 @@ Result<Comparison> compare_found(const SearchStaticOptions& options, const RunSe
   return report;
 }
 
+// What layouts need and requests do not.
+Result<void> check_on_demand(const SearchStaticOptions& options) {
+  if (options.on_demand_rules.empty() || options.on_demand) {
+    if (options.on_demand && !options.mig_parted.empty())
+      return fail("--mig-parted: is for layouts, and --on-demand finds none");
+    if (options.on_demand && !options.search.starts.empty())
+      return fail("--start: is for layouts, and --on-demand finds none");
+    return {};
+  }
+  return fail("--on-demand-rules: expected --on-demand as well");
+}
+
 int run_search_static(const SearchStaticOptions& options) {
+  if (const auto good = check_on_demand(options); !good) return bad_input(good.error().message);
+  if (options.on_demand) {
+    return run_search_on_demand({options.run, options.on_demand_rules,
+                                 options.train_days.value_or(8), options.budget,
+                                 options.split_days});
+  }
   const auto setup = read_setup(options.run);
   if (!setup) return bad_input(setup.error().message);
   const Fleet& fleet = (*setup)->fleet;
   const auto search = read_search(options, fleet);
   if (!search) return bad_input(search.error().message);
-  const auto split = read_split(options, fleet);
+  const auto split =
+      read_search_days(options.run, options.split_days, options.train_days.value_or(32), fleet);
   if (!split) return bad_input(split.error().message);
   auto folder = open_out(options.run);
   if (!folder) return bad_input(folder.error().message);
@@ -222,7 +193,8 @@ void add_search_static(CLI::App& app, Action& action) {
   command->add_option("--placer", options->search.placer,
                       "The placer, which chooses the slice of each job (default: cedf)");
   command->add_option("--train-days", options->train_days,
-                      "Days to search on; the result is measured on other days (default: 32)");
+                      "Days to search on; the result is measured on other days (default: 32, with "
+                      "--on-demand 8)");
   command->add_option("--budget", options->budget,
                       "Simulate at most this many days (default: 10000)");
   command
@@ -231,6 +203,12 @@ void add_search_static(CLI::App& app, Action& action) {
           "Layouts to start from and to compare with; may be repeated (default for 8xA100-40GB: "
           "the published ones)")
       ->allow_extra_args(false);
+  command->add_flag("--on-demand", options->on_demand,
+                    "Find the sizes that jobs of each speed profile should ask for under the "
+                    "policy on-demand, in place of layouts");
+  command->add_option("--on-demand-rules", options->on_demand_rules,
+                      "What follows the sizes in the policy's name, such as pack,strict,keep "
+                      "(default: room,skip)");
   command->add_option("--mig-parted", options->mig_parted,
                       "Write the best layouts to this file, as the configuration 'smartmig' of "
                       "NVIDIA's mig-parted; GPUs are numbered as in --fleet");
@@ -242,7 +220,10 @@ void add_search_static(CLI::App& app, Action& action) {
       "A folder for search.json, compare.csv, compare.json and days.csv");
   add_examples(*command,
                {{"Find fixed layouts for your own jobs",
-                 "smartmig search-static --jobs examples/week.sacct --fleet 8xA100-40GB"}});
+                 "smartmig search-static --jobs examples/week.sacct --fleet 8xA100-40GB"},
+                {"Find the slice sizes that jobs should ask for",
+                 "smartmig search-static --on-demand --workload paper --costs real --preemption "
+                 "none"}});
   command->callback(
       [options, &action] { action = [options] { return run_search_static(*options); }; });
 }

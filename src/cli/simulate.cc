@@ -90,6 +90,8 @@ int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
   if (!policy) return bad_input(policy.error().message);
   const auto jobs = read_jobs(options.run.workload, fleet);
   if (!jobs) return bad_input(jobs.error().message);
+  if (const auto known = check_requests(*policy, jobs->table); !known)
+    return bad_input(known.error().message);
   if (options.records || !options.run.out.empty()) {
     if (const auto good = check_recordable(jobs->table); !good)
       return bad_input(good.error().message);

@@ -16,6 +16,7 @@ namespace {
 
 struct WorkloadCommand {
   WorkloadOptions options;
+  std::string fleet = "8xA100-40GB";
   std::string out_file;  // "": standard output.
   bool json = false;
 };
@@ -43,7 +44,9 @@ int write_table(const WorkloadCommand& command, const JobTable& table, const San
 }
 
 int run_generate(const WorkloadCommand& command) {
-  const auto table = make_jobs(command.options, 0);
+  const auto fleet = Fleet::parse(command.fleet);
+  if (!fleet) return bad_input(fleet.error().message);
+  const auto table = make_jobs(command.options, *fleet, 0);
   if (!table) return bad_input(table.error().message);
   const std::string source = fmt::format(
       "generated: {}, seed {}", command.options.workload.value_or("paper"), command.options.seed);
@@ -76,9 +79,10 @@ void add_workload(CLI::App& app, Action& action) {
     add_drawn_options(*sub, command->options);
     return std::pair(sub, command);
   };
-  const auto [generate, generated] =
-      add("generate", "Generate a job table with the papers' generator", run_generate);
+  const auto [generate, generated] = add("generate", "Generate a job table", run_generate);
   add_generator_options(*generate, generated->options);
+  generate->add_option("--fleet", generated->fleet,
+                       "The GPUs that the load of a workload file is for (default: 8xA100-40GB)");
   const auto [import, imported] = add("import", "Convert a trace to a job table", run_import);
   const auto [stats, looked] =
       add("stats", "Show what a job table or a trace holds and what looks odd in it", run_stats);

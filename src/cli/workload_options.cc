@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "cli/help.h"
+#include "study/load.h"
 #include "workload/catalogue.h"
 #include "workload/generator.h"
 #include "workload/profile_pool.h"
@@ -48,24 +49,28 @@ Result<double> training_share(const WorkloadOptions& options) {
   return fail("--training-share: found {}, expected a number from 0 to 1", share);
 }
 
+std::string_view trace_option_given(const WorkloadOptions& options) {
+  return first_given({{"--format", options.format.has_value()},
+                      {"--assign-profiles", options.assign_profiles.has_value()},
+                      {"--right-size", options.right_size},
+                      {"--memory", options.memory.has_value()},
+                      {"--multi-gpu", options.multi_gpu.has_value()},
+                      {"--swf-procs-per-gpu", options.swf_procs_per_gpu.has_value()},
+                      {"--where", !options.where.empty()},
+                      {"--estimates", options.estimates.has_value()}});
+}
+
 Result<GeneratorOptions> generator_options(const WorkloadOptions& options, std::uint64_t day) {
   GeneratorOptions generator;
   const std::string workload = options.workload.value_or("paper");
   generator.fixed_rate = workload == "paper-fixed";
   if (!generator.fixed_rate && workload != "paper") {
     const std::string known[] = {"paper", "paper-fixed"};
-    return fail("--workload: found {}, expected paper or paper-fixed{}", in_quotes(workload),
+    return fail("--workload: found {}, expected paper, paper-fixed or a file{}",
+                in_quotes(workload),
                 nearest(workload, known).empty() ? "" : suggestion(workload, known));
   }
-  const auto misplaced =
-      first_given({{"--format", options.format.has_value()},
-                   {"--assign-profiles", options.assign_profiles.has_value()},
-                   {"--right-size", options.right_size},
-                   {"--memory", options.memory.has_value()},
-                   {"--multi-gpu", options.multi_gpu.has_value()},
-                   {"--swf-procs-per-gpu", options.swf_procs_per_gpu.has_value()},
-                   {"--where", !options.where.empty()},
-                   {"--estimates", options.estimates.has_value()}});
+  const auto misplaced = trace_option_given(options);
   if (!misplaced.empty()) return fail("{}: is for traces, expected --jobs beside it", misplaced);
   if (options.count && !generator.fixed_rate) {
     return fail("--count: is for --workload paper-fixed; --days says how long paper is");
@@ -188,7 +193,8 @@ void add_drawn_options(CLI::App& app, WorkloadOptions& options) {
 void add_generator_options(CLI::App& app, WorkloadOptions& options) {
   app.add_option(
       "--workload", options.workload,
-      "Generate jobs: paper (a daily curve) or paper-fixed (a fixed rate) (default: paper)");
+      "Generate jobs: paper (a daily curve), paper-fixed (a fixed rate), or a JSON file that "
+      "describes them (default: paper)");
   app.add_option("--days", options.days, "Days in a row (default: 1)");
   app.add_option(
       "--rate", options.rate,
@@ -212,8 +218,8 @@ void add_fill_options(CLI::App& app, WorkloadOptions& options) {
                  "Format of the file: jobs, csv, openb, swf or sacct (default: by its first line)");
   app.add_option(
       "--assign-profiles", options.assign_profiles,
-      "Speed profiles for a trace: a set of the catalogue, profile names, or linear (default: "
-      "paper)");
+      "Speed profiles for a trace: a set of the catalogue, profile names, catalogue (all of it), "
+      "linear, flat, memory-bound or large-only (default: paper)");
   app.add_flag("--right-size", options.right_size,
                "Never run a job on less than the fraction of a GPU that it asked for");
   app.add_option("--memory", options.memory,
@@ -266,6 +272,43 @@ Result<Imported> import_jobs(const WorkloadOptions& options) {
     return fail("{}: is for traces, but {} is a job table and has everything", rule, options.jobs);
   }
   return imported;
+}
+
+bool WorkloadOptions::is_described() const {
+  return jobs.empty() && workload && workload->find_first_of("./") != std::string::npos;
+}
+
+JobTable DescribedJobs::day(std::uint64_t day) const {
+  DayDraw of_day = draw;
+  of_day.day = day;
+  return generate_described(workload, of_day);
+}
+
+Result<DescribedJobs> read_described(const WorkloadOptions& options, const Fleet& fleet) {
+  if (const auto trace = trace_option_given(options); !trace.empty())
+    return fail("{}: is for traces, expected --jobs beside it", trace);
+  const auto misplaced = first_given({{"--rate", options.rate.has_value()},
+                                      {"--count", options.count.has_value()},
+                                      {"--speeds", options.speeds.has_value()},
+                                      {"--curve", options.curve.has_value()},
+                                      {"--job-times", options.job_times.has_value()},
+                                      {"--deadlines", options.deadlines.has_value()},
+                                      {"--training-share", options.training_share.has_value()},
+                                      {"--days", options.days != 1}});
+  if (!misplaced.empty())
+    return fail("{}: {} describes the jobs, change it there", misplaced, *options.workload);
+  auto workload = read_workload_file(*options.workload);
+  if (!workload) return pass_on(workload);
+  const auto rate = jobs_per_hour(*workload, fleet);
+  if (!rate) return about(*options.workload, rate);
+  return DescribedJobs{std::move(*workload), {*rate, fleet.largest_size(), options.seed, 0}};
+}
+
+Result<JobTable> make_jobs(const WorkloadOptions& options, const Fleet& fleet, std::uint64_t day) {
+  if (!options.is_described()) return make_jobs(options, day);
+  const auto described = read_described(options, fleet);
+  if (!described) return pass_on(described);
+  return described->day(day);
 }
 
 Result<JobTable> make_jobs(const WorkloadOptions& options, std::uint64_t day) {

@@ -1,5 +1,6 @@
 // The options that say which jobs to run, shared by every command that needs some: a file (--jobs),
-// or the papers' generator (--workload), and the rules that fill in what a trace lacks.
+// or a generator (--workload: the papers', or a workload that a file describes), and the rules that
+// fill in what a trace lacks.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +11,8 @@
 
 #include "base/result.h"
 #include "cli/cli11.h"
+#include "fleet/fleet.h"
+#include "workload/described.h"
 #include "workload/import.h"
 #include "workload/job.h"
 
@@ -19,7 +22,7 @@ namespace smartmig {
 // meaning for the chosen source can be told from one that was left alone.
 struct WorkloadOptions {
   std::string jobs;                      // A file; "": the generator.
-  std::optional<std::string> workload;   // paper | paper-fixed; default paper.
+  std::optional<std::string> workload;   // paper | paper-fixed | a file; default paper.
   int days = 1;                          // On end; paper only.
   std::optional<double> rate;            // Default 20 for paper, 8 for paper-fixed.
   std::optional<int> count;              // paper-fixed only; default 50.
@@ -45,6 +48,8 @@ struct WorkloadOptions {
   // `--workload paper`, said or by default: the one whose runs are free of costs unless asked
   // otherwise.
   bool is_paper_generator() const { return jobs.empty() && workload.value_or("paper") == "paper"; }
+  // `--workload FILE.json`
+  bool is_described() const;
 };
 
 void add_workload_options(CLI::App& app,
@@ -57,8 +62,19 @@ void add_drawn_options(CLI::App& app,
 // The rule of --deadlines where it is not given.
 std::string_view default_deadlines(const WorkloadOptions& options);
 
-// The jobs. `day` numbers the stream of the generator; a file has only one day. Every error names
-// its option or file.
+// The workload of --workload FILE.json, and how fast its jobs arrive on this fleet.
+struct DescribedJobs {
+  DescribedWorkload workload;
+  DayDraw draw;  // Of day 0.
+
+  JobTable day(std::uint64_t day) const;
+};
+Result<DescribedJobs> read_described(const WorkloadOptions& options, const Fleet& fleet);
+
+// The jobs. `day` numbers the stream of a generator; a file of jobs has only one day. Every error
+// names its option or file.
+Result<JobTable> make_jobs(const WorkloadOptions& options, const Fleet& fleet, std::uint64_t day);
+// The same where no file describes the workload.
 Result<JobTable> make_jobs(const WorkloadOptions& options, std::uint64_t day);
 // The same for --jobs, with what is known about the file.
 Result<Imported> import_jobs(const WorkloadOptions& options);

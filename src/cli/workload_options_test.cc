@@ -78,6 +78,23 @@ TEST_F(WorkloadOptionsTest, HandsEveryGeneratorOptionOn) {
   }
 }
 
+TEST_F(WorkloadOptionsTest, ReadsAWorkloadFileForAFleet) {
+  const std::string path = (folder_ / "w.json").string();
+  std::ofstream(path)
+      << R"({"load": 1, "sizes": {"law": "constant", "mean_s": 3600}, "speeds": "linear"})";
+  options_ = {};
+  options_.workload = path;
+  EXPECT_TRUE(options_.is_described());
+  EXPECT_FALSE(options_.is_paper_generator());
+  // An hour of a GPU each.
+  const auto fleet = Fleet::parse("5xA100-40GB");
+  EXPECT_NEAR(read_described(options_, *fleet)->draw.jobs_per_hour, 5, 1e-9);
+  EXPECT_EQ(make_jobs(options_, *fleet, 0)->jobs[0].time_us[4], kHourUs);
+  options_.rate = 3;
+  EXPECT_EQ(make_jobs(options_, *fleet, 0).error().message,
+            "--rate: " + path + " describes the jobs, change it there");
+}
+
 TEST_F(WorkloadOptionsTest, KeepsTheMeanRateOnAnotherCurve) {
   const auto paper = jobs("--days 20");
   const auto other = jobs("--days 20 --curve openb-2023");
@@ -111,8 +128,9 @@ TEST_F(WorkloadOptionsTest, NamesTheOptionThatIsWrong) {
   EXPECT_EQ(error("--workload paper-fixed --count 0"), "--count: found 0, expected 1 or more");
   EXPECT_EQ(error("--count 5"),
             "--count: is for --workload paper-fixed; --days says how long paper is");
-  EXPECT_EQ(error("--workload papr"),
-            "--workload: found 'papr', expected paper or paper-fixed; did you mean 'paper'?");
+  EXPECT_EQ(
+      error("--workload papr"),
+      "--workload: found 'papr', expected paper, paper-fixed or a file; did you mean 'paper'?");
   EXPECT_EQ(error("--speeds fast"), "--speeds: found 'fast', expected paper or linear");
   EXPECT_EQ(error("--right-size"), "--right-size: is for traces, expected --jobs beside it");
   EXPECT_EQ(error("--jobs J --workload paper"),

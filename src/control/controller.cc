@@ -6,6 +6,7 @@
 
 #include "control/bounded_call.h"
 #include "control/controller_impl.h"
+#include "control/event_pauses.h"
 #include "control/job_fit.h"
 
 namespace smartmig {
@@ -15,11 +16,6 @@ constexpr std::int64_t kMs = 1'000'000;
 constexpr std::int64_t kHousekeepingNs = 100 * kMs;
 constexpr std::int64_t kRetryFlushNs = 1000 * kMs;
 constexpr int kEventWaitMs = 1000;
-constexpr std::int64_t kFirstEventPauseNs = 200 * kMs;
-// A call for events that is refused at once is repeated this soon: with the second that a call may
-// wait, events are received again within 2 s of the fleet's being back.
-constexpr std::int64_t kRefusedPauseNs = 1000 * kMs;
-constexpr std::int64_t kHangPauseNs = 60'000 * kMs;  // At most, after one that never answered.
 // A call waits a second for an event; one that has said nothing for so long is late.
 constexpr std::int64_t kSilenceNs = 5000 * kMs;
 constexpr std::size_t kNoticesKept = 10'000;
@@ -332,11 +328,10 @@ void Controller::Impl::record(Event event) {
 }
 
 // Fetches the fleet's events; fetches more only when those it has are journalled, since asking for
-// later ones lets the fleet forget them. A call that was refused is repeated soon; after one that
-// hung the pause doubles, since each such call holds a thread.
+// later ones lets the fleet forget them.
 void Controller::Impl::watch_events() {
   const double limit_s = kEventWaitMs / 1000.0 + options.call_timeout_s;
-  std::int64_t pause_ns = kFirstEventPauseNs;
+  EventPauses pauses;
   std::unique_lock lock(events_mutex);
   while (!stopping) {
     const std::uint64_t after = journalled_event;
@@ -350,16 +345,14 @@ void Controller::Impl::watch_events() {
     lock.lock();
     if (!events) {
       events_error = said(events.error());
-      pause_ns = std::min(pause_ns, hung ? kHangPauseNs : kRefusedPauseNs);
-      events_journalled.wait_for(lock, std::chrono::nanoseconds(pause_ns),
+      events_journalled.wait_for(lock, pauses.after_failure(hung),
                                  [this] { return stopping.load(); });
-      pause_ns *= 2;
       continue;
     }
     const bool had_failed = !events_error.empty();
     unanswered_ns = 0;
     events_error.clear();
-    pause_ns = kFirstEventPauseNs;
+    pauses.answered();
     if (events->empty() && !had_failed) continue;
     // An empty list tells the loop that events are received again.
     const std::uint64_t last = events->empty() ? 0 : events->back().number;

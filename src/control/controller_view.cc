@@ -291,7 +291,8 @@ std::vector<Controller::Expectation> Controller::Impl::expect(std::size_t most) 
     Expectation expectation;
     expectation.job = copy->number_of(job);
     expectation.start_us = std::max(free[first].top(), state.now());
-    expectation.end_us = expectation.start_us + Seen(state, job).remaining_us(first);
+    const Seen seen(state, job);
+    expectation.end_us = expectation.start_us + seen.delay_us() + seen.remaining_us(first);
     expectation.late_us = std::max<TimeUs>(0, expectation.end_us - deadline_us);
     free[first].pop();
     free[first].push(expectation.end_us);

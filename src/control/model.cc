@@ -350,6 +350,7 @@ bool Model::apply_to_gpu(const Event& event) {
     case Event::Kind::kStepDone:
       if (!operating) return false;
       state_.finish_operation(event.gpu);
+      if (policy_.partitioner->follows_operations()) ask_partitioner_ = true;
       return true;
     case Event::Kind::kStepFailed:
       if (!operating) return false;
@@ -450,6 +451,13 @@ double Model::power_w() const {
   return watts;
 }
 
+double Model::power_w_when_started() const {
+  double watts = 0;
+  for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu)
+    watts += state_.power().watts_when_started(gpu, state_.now());
+  return watts;
+}
+
 const Round& Model::round(TimeUs now) {
   state_.set_now(std::max(now, state_.now()));
   round_.clear();
@@ -460,7 +468,7 @@ const Round& Model::round(TimeUs now) {
   }
   pending_.clear();
   stretch_overdue();
-  if (setup_.limits.power_cap_w > 0) power_w_ = power_w();
+  if (setup_.limits.power_cap_w > 0) power_w_ = power_w_when_started();
   if (frozen_) {
     settle();
     return round_;
@@ -470,31 +478,17 @@ const Round& Model::round(TimeUs now) {
   return round_;
 }
 
-// As the simulator does at an instant: layouts, then displacement, then placement.
 void Model::decide() {
   const bool asked = std::exchange(ask_partitioner_, false);
-  if (asked) ask_partitioner();  // Before changes that are done are closed, as in the simulator.
-  settle();
-  if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0 &&
-      !policy_.partitioner->stops_jobs()) {
-    View seen = view();
-    decision_.clear();
-    displace(seen, displacement_, decision_);
-    carry_out(decision_);
-    settle();
-  }
-  if (policy_.placer) {
-    View seen = view();
-    decide_placement(policy_, seen, decision_);
-    carry_out(decision_);
-  } else if (state_.ready_count() > 0 &&
-             (start_was_early_ || (!asked && state_.running().empty()))) {
+  Instant<Model>(*this, policy_, state_, room_).decide(asked);
+  if (policy_.placer) return;
+  if (state_.ready_count() > 0 && (start_was_early_ || (!asked && state_.running().empty()))) {
     // A job whose slice was part of a change waits for its end; what an operator stopped waits, and
     // nothing may ever happen that a policy is asked at.
     ask_partitioner();
     settle();
   }
-  if (!policy_.placer && !held_.empty()) place_on_held();
+  if (!held_.empty()) place_on_held();
 }
 
 // A policy is asked about layouts as if GPUs with a held layout were closed, so every policy leaves
@@ -517,9 +511,9 @@ void Model::place_on_held() {
     }
   }
   View seen = view();
-  decision_.clear();
-  place_on(seen, slices, decision_.starts);
-  carry_out(decision_);
+  room_.decision.clear();
+  place_on(seen, slices, room_.decision.starts);
+  carry_out(room_.decision);
 }
 
 // Closing a GPU makes the jobs that wait for its slices ready again; they are remembered.
@@ -549,14 +543,15 @@ void Model::renew_promises() {
   }
 }
 
+// Before changes that are done are closed, as in the simulator.
 void Model::ask_partitioner() {
   start_was_early_ = false;
   budget_due_us_ = kNever;
   close_held();
   View seen = view();
-  decide_layouts(policy_, seen, decision_);
+  decide_layouts(policy_, seen, room_.decision);
   for (const GpuIndex gpu : closed_held_) state_.open(gpu);
-  carry_out(decision_);
+  carry_out(room_.decision);
   renew_promises();
   next_timer_us_ = policy_.partitioner->next_timer(state_.now());
 }
@@ -682,7 +677,7 @@ bool Model::within_power(const Start& start) {
   const double cap = setup_.limits.power_cap_w;
   if (cap <= 0) return true;
   const GpuIndex gpu = fleet_->gpu_of(start.slice);
-  const double now_w = state_.power().watts_at(gpu, state_.now());
+  const double now_w = state_.power().watts_when_started(gpu, state_.now());
   const double then_w =
       state_.power().watts_with(gpu, fleet_->kind_of_slot(gpu, start.slot), state_.job(start.job));
   const double more = std::max(0.0, then_w - now_w);

@@ -17,8 +17,7 @@
 
 #include "control/event.h"
 #include "fleet/state.h"
-#include "policy/displace.h"
-#include "policy/policy.h"
+#include "policy/instant.h"
 
 namespace smartmig {
 
@@ -125,7 +124,8 @@ class Model {
   bool apply_to_gpu(const Event& event);
   bool read(const Event& event);
 
-  View view() { return View(state_, scratch_); }
+  friend class Instant<Model>;
+  View view() { return View(state_, room_.scratch); }
   void decide();
   void ask_partitioner();
   void hold(GpuIndex gpu, bool held);
@@ -136,6 +136,8 @@ class Model {
   void filter(Decision& decision);
   bool may_change(const Repartition& change);
   void release(const Start& start);
+  // What the fleet will draw once every process has started.
+  double power_w_when_started() const;
   bool within_power(const Start& start);
   void settle();
   void start_awaiting(const Start& start);
@@ -159,9 +161,7 @@ class Model {
   std::vector<State::Awaiting> promised_;  // ... and the jobs that waited for their slices.
   std::vector<GpuIndex> dirty_;
   std::vector<GpuIndex> judged_;  // GPUs with a verdict.
-  Decision decision_;
-  ViewScratch scratch_;
-  DisplacementRoom displacement_;
+  InstantRoom room_;
   std::vector<Order> pending_;  // For the next round.
   Round round_;
   double power_w_ = 0;  // While a round adds starts under a cap.

@@ -101,7 +101,7 @@ std::string why_not_larger(const Model& model, const Round::Placed& placed, int 
   const KindIndex kind = model.fleet().kind_of_slot(placed.gpu, placed.slot);
   if (!(state.free().kinds() >> larger & 1))
     return "none was free for it, and the policy did not make one";
-  if (state.now() + job.remaining_us(kind) <= deadline_us)
+  if (state.now() + job.delay_us() + job.remaining_us(kind) <= deadline_us)
     return "the job is on time without it, and the larger slice is left for others";
   return "the policy expects more from the larger slice for other jobs";
 }
@@ -115,15 +115,17 @@ std::string why_started(const Model& model, const Round::Placed& placed) {
   const KindIndex kind = fleet.kind_of_slot(placed.gpu, placed.slot);
   const TimeUs deadline_us = state.job_state(placed.job).deadline_us;
   const bool waits = state.job_state(placed.job).status == JobStatus::kPending;
+  const auto end_us = [&](int there) {
+    return state.now() + job.delay_us() + job.remaining_us(there);
+  };
   std::string text = fmt::format("takes {} there, {}", in_words(job.remaining_us(kind)),
-                                 punctuality(state.now() + job.remaining_us(kind), deadline_us));
+                                 punctuality(end_us(kind), deadline_us));
   if (waits) text += ", once the slice is there";
   const Neighbours others = neighbours_of(fleet, fleet.kinds_for(state.job(placed.job)), kind);
   const auto alternative = [&](int other) {
     return fmt::format("{}g would take {}, {}",
                        fleet.kinds()[static_cast<std::size_t>(other)].compute,
-                       in_words(job.remaining_us(other)),
-                       punctuality(state.now() + job.remaining_us(other), deadline_us));
+                       in_words(job.remaining_us(other)), punctuality(end_us(other), deadline_us));
   };
   if (others.smaller >= 0) text += "; " + alternative(others.smaller);
   if (others.larger < 0) return text + "; no larger slice runs it";

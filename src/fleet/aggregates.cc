@@ -76,12 +76,16 @@ void Aggregates::put_in_bins(Entry& entry, double left) {
   // A little early: whether a bin has changed is for bin_of() to say, to the last bit.
   constexpr double kEarly = 1 + 1e-12;
   entry.moves_below = 0;
+  entry.moves_above = kForEver;
   for (int t = 0; t < kTimes; ++t) {
     const std::uint8_t bin = bin_of(left * entry.full_us[t]);
     entry.bins[1 + t] = bin;
     ++counts_[1 + t][bin];
     const double edge = static_cast<double>(kBinFromUs[bin]) / entry.full_us[t];
     entry.moves_below = std::max(entry.moves_below, edge * kEarly);
+    if (bin + 1 == kBinCount) continue;
+    const double next = static_cast<double>(kBinFromUs[bin + 1]) / entry.full_us[t];
+    entry.moves_above = std::min(entry.moves_above, next / kEarly);
   }
 }
 

@@ -48,9 +48,10 @@ class Aggregates {
   // The job becomes ready. `left` is the fraction of its work as policies see it.
   void add(JobIndex job, TimeUs deadline_us, double left, TimeUs now);
   void remove(JobIndex job);
-  // A ready job's work has become less. Most often that moves it to no other bin.
+  // A ready job's work has changed. Most often that moves it to no other bin.
   void set_left(JobIndex job, double left) {
-    if (left < entries_[job].moves_below) move_times(entries_[job], left);
+    Entry& entry = entries_[job];
+    if (left < entry.moves_below || left > entry.moves_above) move_times(entry, left);
   }
   // The bins of time to deadline are then right. O(1) for each edge a job has crossed.
   void pass_time(TimeUs now);
@@ -75,7 +76,8 @@ class Aggregates {
   static constexpr int kTimes = kHistogramCount - 1;
   struct Entry {
     std::array<double, kTimes> full_us{};
-    double moves_below = 0;  // With no less left than this it is in its bins.
+    double moves_below = 0;  // With no less left than this, and no more than the next, it is in
+    double moves_above = 0;  // its bins.
     TimeUs deadline_us = 0;
     std::array<std::uint8_t, kHistogramCount> bins{};
   };

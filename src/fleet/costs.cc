@@ -83,8 +83,9 @@ Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) 
     return found.get<double>();
   };
   static const std::string kFields[] = {
-      "about",        "name",      "operation_scale", "deadline_cut_s",     "save_restore",
-      "checkpoint_s", "restore_s", "real_power",      "power_down_after_s", "off_w"};
+      "about",        "name",         "operation_scale", "deadline_cut_s", "start_s",
+      "save_restore", "checkpoint_s", "restore_s",       "real_power",     "power_down_after_s",
+      "off_w"};
   for (const auto& [field, value] : root.items()) {
     if (std::find(std::begin(kFields), std::end(kFields), field) == std::end(kFields)) {
       return fail("{}: unknown field '{}'{}", name, field, suggestion(field, kFields));
@@ -97,6 +98,7 @@ Result<Costs> Costs::parse_json(std::string_view json, const std::string& name) 
   }
   costs.operation_scale = number(root, "operation_scale", 1e6, 0);
   costs.deadline_cut_us = to_us(number(root, "deadline_cut_s", 1e6, 0));
+  costs.start_us = to_us(number(root, "start_s", 1e6, 0));
   for (const char* field : {"save_restore", "real_power"}) {
     if (root.contains(field) && !root[field].is_boolean()) {
       return fail("{}: {}: found {}, expected true or false", name, field, root[field].dump());
@@ -134,6 +136,7 @@ Costs Costs::scaled(double scale) const {
   costs.name = fmt::format("{} x {:g}", name, scale);
   costs.operation_scale *= scale;
   costs.deadline_cut_us = to_us(to_s(deadline_cut_us) * scale);
+  costs.start_us = to_us(to_s(start_us) * scale);
   costs.save_restore_scale *= scale;
   return costs;
 }

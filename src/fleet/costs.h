@@ -22,6 +22,7 @@ struct Costs {
   std::string name = "free";
   double operation_scale = 0;  // Times the boards' create and destroy times.
   TimeUs deadline_cut_us = 0;  // Off the deadline of jobs placed on a GPU as its layout changes.
+  TimeUs start_us = 0;         // From the start of a process on a slice until it makes progress.
   bool save_restore =
       false;  // Checkpoints take time: the job's columns, or else these, by JobKind.
   std::array<std::int32_t, 2> checkpoint_ms{};

@@ -28,6 +28,7 @@ TEST(Costs, TheThreeNamesMeanWhatTheModelSays) {
   EXPECT_EQ(real.deadline_cut_us, 0);
   EXPECT_TRUE(real.save_restore && real.real_power);
   EXPECT_FALSE(real.power_down_after_us);
+  for (const Costs& shipped : {free, paper, real}) EXPECT_EQ(shipped.start_us, 0) << shipped.name;
   Job training;
   training.kind = JobKind::kTraining;
   EXPECT_EQ(real.checkpoint_us(training), 5 * kSecondUs);
@@ -38,7 +39,7 @@ TEST(Costs, TheThreeNamesMeanWhatTheModelSays) {
 TEST(Costs, AFileSetsEveryField) {
   const auto costs = Costs::parse_json(R"({
     // Comments are allowed.
-    "name": "slow", "about": "for a test", "operation_scale": 2.5, "deadline_cut_s": 1.5, "save_restore": true,
+    "name": "slow", "about": "for a test", "operation_scale": 2.5, "deadline_cut_s": 1.5, "start_s": 12.25, "save_restore": true,
     "checkpoint_s": {"inference": 0.25, "training": 20}, "restore_s": {"training": 40},
     "real_power": true, "power_down_after_s": 600, "off_w": 15})",
                                        "c.json");
@@ -46,6 +47,8 @@ TEST(Costs, AFileSetsEveryField) {
   EXPECT_EQ(costs->name, "slow");
   EXPECT_EQ(costs->operation_scale, 2.5);
   EXPECT_EQ(costs->deadline_cut_us, 1'500'000);
+  EXPECT_EQ(costs->start_us, 12'250'000);
+  EXPECT_EQ(costs->scaled(2).start_us, 24'500'000);
   EXPECT_EQ(costs->checkpoint_ms, (std::array<std::int32_t, 2>{250, 20'000}));
   EXPECT_EQ(costs->restore_ms, (std::array<std::int32_t, 2>{0, 40'000}));
   EXPECT_EQ(costs->power_down_after_us, 600 * kSecondUs);

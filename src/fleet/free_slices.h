@@ -80,6 +80,10 @@ class FreeSlices {
   // The lowest free slice of one of the kinds, in a bucket or on any GPU; kNone if there is none.
   SliceId first(int bucket, KindSet kinds) const { return forest_.first_of(set(bucket, 0), kinds); }
   SliceId first_anywhere(KindSet kinds) const { return first(everywhere_, kinds); }
+  // The lowest free slice of a kind on any GPU from this one on; kNone if there is none.
+  SliceId next_anywhere(int kind, SliceId from) const {
+    return forest_.next(set(everywhere_, kind), from);
+  }
   // Those of the kinds of which the GPU has a free slice.
   KindSet kinds_on(GpuIndex gpu, KindSet kinds) const {
     KindSet found = 0;

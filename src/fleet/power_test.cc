@@ -53,7 +53,7 @@ TEST_F(PowerTest, BoardsDrawIdlePowerBeforeAndAfterTheirJobs) {
   power.job_on(s(20), fleet_.slice_at(0, 0), kind(4), 0, job_);
   power.job_off(s(23), fleet_.slice_at(0, 0), kind(4));
   EXPECT_NEAR(power.energy_j(s(30)), 2 * 20 * 40 + 3 * (243.9 - 40), 1e-9);
-  EXPECT_EQ(power.next_fall(0, s(23)), kNever);
+  EXPECT_EQ(power.next_change(0, s(23)), kNever);
 }
 
 TEST_F(PowerTest, UnderRealTheContextLingersFor1400MsAfterTheLastJob) {
@@ -65,9 +65,9 @@ TEST_F(PowerTest, UnderRealTheContextLingersFor1400MsAfterTheLastJob) {
   EXPECT_EQ(power.watts_at(0, s(20)), 76);
   EXPECT_EQ(power.watts_at(0, s(21.4) - 1), 76);
   EXPECT_EQ(power.watts_at(0, s(21.4)), 40);
-  EXPECT_EQ(power.next_fall(0, s(20)), s(21.4));
-  EXPECT_EQ(power.next_fall(0, s(21.4)), kNever);
-  EXPECT_EQ(power.next_fall(1, s(20)), kNever) << "the other board had no job";
+  EXPECT_EQ(power.next_change(0, s(20)), s(21.4));
+  EXPECT_EQ(power.next_change(0, s(21.4)), kNever);
+  EXPECT_EQ(power.next_change(1, s(20)), kNever) << "the other board had no job";
   EXPECT_NEAR(power.energy_j(s(30)), 30 * 40 + 10 * 40 + 10 * 205.3 + 1.4 * 76 + 8.6 * 40, 1e-9);
   // A job that comes within the linger cuts it short.
   power.job_on(s(21), fleet_.slice_at(0, 0), kind(3), 0, job_);
@@ -81,7 +81,44 @@ TEST_F(PowerTest, ABoardWithAnotherJobLeftDoesNotLinger) {
   power.job_on(0, fleet_.slice_at(0, 1), kind(1), 0, job_);
   power.job_off(s(5), fleet_.slice_at(0, 0), kind(1));
   EXPECT_EQ(power.watts_at(0, s(5)), 119);
-  EXPECT_EQ(power.next_fall(0, s(5)), kNever);
+  EXPECT_EQ(power.next_change(0, s(5)), kNever);
+}
+
+TEST_F(PowerTest, UnderRealAProcessHoldsItsContextWhileItStarts) {
+  Costs costs = Costs::real();
+  costs.start_us = s(4);
+  PowerMeter power = meter(costs, 2);
+  power.begin(0);
+  power.job_on(s(10), fleet_.slice_at(0, 0), kind(3), 0, job_);
+  EXPECT_EQ(power.busy(0), 3) << "the slice is taken";
+  EXPECT_EQ(power.watts_at(0, s(10)), 76);
+  EXPECT_EQ(power.watts_when_started(0, s(10)), 205.3);
+  EXPECT_EQ(power.next_change(0, s(10)), s(14));
+  EXPECT_EQ(power.watts_at(0, s(14) - 1), 76);
+  EXPECT_EQ(power.watts_at(0, s(14)), 205.3);
+  EXPECT_NEAR(power.energy_j(s(12)), 12 * 40 + 10 * 40 + 2 * 76, 1e-9);
+  EXPECT_NEAR(power.energy_j(s(20)), 20 * 40 + 10 * 40 + 4 * 76 + 6 * 205.3, 1e-9);
+  // Beside a job that works, one that starts adds nothing yet.
+  power.job_on(s(18), fleet_.slice_at(0, 4), kind(3), 1, job_);
+  EXPECT_EQ(power.watts_at(0, s(18)), 205.3);
+  EXPECT_EQ(power.watts_at(0, s(22)), 248.5);
+  // One that stops in the middle of its start never draws more.
+  power.job_off(s(20), fleet_.slice_at(0, 4), kind(3));
+  EXPECT_EQ(power.busy(0), 3);
+  EXPECT_EQ(power.next_change(0, s(20)), kNever);
+  power.job_off(s(24), fleet_.slice_at(0, 0), kind(3));
+  EXPECT_NEAR(power.energy_j(s(24)), 24 * 40 + 10 * 40 + 4 * 76 + 10 * 205.3, 1e-9);
+  EXPECT_NEAR(power.job_energy_j()[0], 10 * (205.3 - 40), 1e-9);
+  EXPECT_EQ(power.job_energy_j()[1], 0);
+}
+
+TEST_F(PowerTest, WithoutIdleLevelsAProcessDrawsAsBusyWhileItStarts) {
+  Costs costs = Costs::free();
+  costs.start_us = s(4);
+  PowerMeter power = meter(costs);
+  power.begin(0);
+  power.job_on(0, fleet_.slice_at(0, 0), kind(3), 0, job_);
+  EXPECT_EQ(power.watts_at(0, 0), 205.3);
 }
 
 TEST_F(PowerTest, BoardsThatMaySleepFallToTheirOffPower) {
@@ -92,8 +129,8 @@ TEST_F(PowerTest, BoardsThatMaySleepFallToTheirOffPower) {
   power.begin(0);
   power.job_on(s(10), fleet_.slice_at(0, 0), kind(7), 0, job_);
   power.job_off(s(20), fleet_.slice_at(0, 0), kind(7));
-  EXPECT_EQ(power.next_fall(0, s(20)), s(21.4));
-  EXPECT_EQ(power.next_fall(0, s(21.4)), s(80));
+  EXPECT_EQ(power.next_change(0, s(20)), s(21.4));
+  EXPECT_EQ(power.next_change(0, s(21.4)), s(80));
   EXPECT_EQ(power.watts_at(0, s(80) - 1), 40);
   EXPECT_EQ(power.watts_at(0, s(80)), 5);
   const double first = 10 * 40 + 10 * 248.5 + 1.4 * 76 + 58.6 * 40 + 20 * 5;
@@ -109,7 +146,7 @@ TEST_F(PowerTest, PowerDownWithinTheLingerWaitsForItsEnd) {
   power.job_on(0, fleet_.slice_at(0, 0), kind(7), 0, job_);
   power.job_off(s(2), fleet_.slice_at(0, 0), kind(7));
   EXPECT_EQ(power.watts_at(0, s(3.2)), 76);
-  EXPECT_EQ(power.next_fall(0, s(2)), s(3.4));
+  EXPECT_EQ(power.next_change(0, s(2)), s(3.4));
   EXPECT_EQ(power.watts_at(0, s(3.4)), 0);
   EXPECT_NEAR(power.energy_j(s(10)), 2 * 248.5 + 1.4 * 76 + 1 * 40, 1e-9);
 }
@@ -121,7 +158,7 @@ TEST_F(PowerTest, AFailedBoardDrawsNothingAndReturnsIdle) {
   power.job_off(s(10), fleet_.slice_at(1, 0), kind(7));
   power.board_down(s(10), 1);
   EXPECT_EQ(power.watts_at(1, s(10)), 0);
-  EXPECT_EQ(power.next_fall(1, s(10)), kNever);
+  EXPECT_EQ(power.next_change(1, s(10)), kNever);
   power.board_up(s(40), 1);
   EXPECT_EQ(power.watts_at(1, s(40)), 40) << "no context is left after a failure";
   EXPECT_NEAR(power.energy_j(s(50)), 50 * 40 + 10 * 248.5 + 10 * 40, 1e-9);

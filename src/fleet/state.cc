@@ -91,7 +91,7 @@ std::int64_t State::key_of(JobIndex job) const {
           fleet_->best_times(jobs_[job], groups_[state.group].kinds);
       double time = 0;
       for (const double t : times) time = t > 0 ? t : time;
-      return whole_us(state.estimate * left_now(job) * time);
+      return whole_us(state.estimate * believed_left_now(state) * time);
     }
   }
   return 0;
@@ -112,7 +112,7 @@ void State::enqueue(JobIndex job) {
   insert_by_key(job);
   if (aggregates_) {
     const JobState& state = job_states_[job];
-    aggregates_->add(job, state.deadline_us, state.estimate * state.left, now_);
+    aggregates_->add(job, state.deadline_us, state.estimate * state.believed_left, now_);
   }
 }
 
@@ -175,7 +175,7 @@ inline void State::run(SliceId id, JobIndex index) {
   const double full = fleet_->full_us(job, slice.kind);
   SM_CHECK(full > 0);
   const bool restores = preemption_ == Preemption::kCheckpoint && state.left < 1;
-  slice.begin_us = now_ + (restores ? costs_.restore_us(job) : 0);
+  slice.begin_us = now_ + costs_.start_us + (restores ? costs_.restore_us(job) : 0);
   slice.end_us = slice.begin_us + whole_us(state.left * full);
   slice.job = index;
   state.status = JobStatus::kRunning;
@@ -191,12 +191,39 @@ void State::begin(SliceId id, JobIndex index) {
   power_.job_on(now_, id, slice.kind, index, jobs_[index]);
 }
 
+// What elapsed time alone tells of a run that makes progress, by an estimate that is not exact.
+State::Belief State::belief_in_run(const JobState& state, const SliceState& slice) const {
+  const double full = fleet_->full_us(jobs_[slice.job], slice.kind);
+  const double left = state.believed_left;
+  const TimeUs believed_us = whole_us(state.estimate * left * full);
+  const TimeUs ran_us = now_ - slice.begin_us;
+  const auto share = [&](TimeUs us) {
+    return left * static_cast<double>(us) / static_cast<double>(believed_us);
+  };
+  if (state.overdue) return {left + kOverdueShare * share(ran_us), true};
+  if (ran_us < believed_us) return {share(believed_us - ran_us), false};
+  return {kOverdueShare * (1 + share(ran_us - believed_us)), true};
+}
+
+// What a stop now leaves of a running job.
+inline void State::note_progress(JobState& state) {
+  const double left = left_now(state);
+  if (state.estimate == 1) {
+    state.believed_left = left;
+  } else if (progress_began(state)) {
+    const Belief belief = belief_in_run(state, slices_[state.slice]);
+    state.believed_left = belief.left;
+    state.overdue = belief.overdue;
+  }
+  state.left = left;
+}
+
 // The running job is ready again at once, with what is left of it; its slice is the caller's
 // business.
 inline void State::preempt(JobIndex job) {
   JobState& state = job_states_[job];
-  state.left = left_now(job);
-  if (aggregates_) aggregates_->set_left(job, state.estimate * state.left);
+  note_progress(state);
+  if (aggregates_) aggregates_->set_left(job, state.estimate * state.believed_left);
   state.status = JobStatus::kReady;
   state.slice = kNone;
   ++ready_count_;
@@ -295,27 +322,33 @@ TimeUs State::stop(JobIndex job) {
   SM_CHECK(state.status == JobStatus::kRunning);
   ++preemptions_;
   const SliceId id = state.slice;
-  const double left = left_now(job);
   const TimeUs save = preemption_ == Preemption::kCheckpoint ? costs_.checkpoint_us(jobs_[job]) : 0;
   if (save == 0) {
-    state.left = left;
+    note_progress(state);
     vacate(id, true);
     make_ready_again(job);
     return kNever;
   }
   // While it saves, progress stands at this moment: end_save() takes it over, a failure does not.
+  JobState saved = state;
+  note_progress(saved);
+  state.saved_left = saved.left;
+  state.saved_believed_left = saved.believed_left;
+  state.saved_overdue = saved.overdue;
   SliceState& slice = slices_[id];
   state.status = JobStatus::kSaving;
   slice.begin_us = std::max(now_, slice.begin_us);
   slice.end_us = now_ + save;
-  state.saved_left = left;
   return slice.end_us;
 }
 
 void State::end_save(SliceId id) {
   const JobIndex job = slices_[id].job;
   SM_CHECK(job != kNone && job_states_[job].status == JobStatus::kSaving);
-  job_states_[job].left = job_states_[job].saved_left;
+  JobState& state = job_states_[job];
+  state.left = state.saved_left;
+  state.believed_left = state.saved_believed_left;
+  state.overdue = state.saved_overdue;
   vacate(id, true);
   make_ready_again(job);
 }

@@ -30,8 +30,11 @@ enum class JobOrder : std::uint8_t { kDeadline, kClassDeadline, kRemaining };
 enum class JobStatus : std::uint8_t { kFuture, kReady, kPending, kRunning, kSaving, kDone };
 
 struct JobState {
-  double left = 1;         // Fraction of the work, as of the last start or completed save.
-  double saved_left = 1;   // What a save under way will make of it.
+  double left = 1;        // Fraction of the work, as of the last start or completed save.
+  double saved_left = 1;  // What a save under way will make of it.
+  // The same of the work as policies believe it to be: `estimate` times the true work.
+  double believed_left = 1;
+  double saved_believed_left = 1;
   TimeUs deadline_us = 0;  // After what costs took off.
   std::int64_t key = 0;    // In its queue.
   double estimate = 1;     // Policies see this many times the true times: the job's own estimate,
@@ -39,8 +42,15 @@ struct JobState {
   std::uint32_t slice = kNone;
   std::uint16_t group = 0;  // Index of its queue: jobs that run on the same kinds.
   JobStatus status = JobStatus::kFuture;
-  bool faster_by_index = false;  // Fleet::faster_by_index().
+  bool faster_by_index : 1 = false;  // Fleet::faster_by_index().
+  bool overdue : 1 = false;          // It has run for longer than it was believed to take.
+  bool saved_overdue : 1 = false;    // What a save under way will make of it.
 };
+static_assert(sizeof(JobState) == 64);
+
+// A job that outlives its estimate is expected to run for this part of what it has run, again
+// (docs/model/semantics.md, "What a policy believes").
+inline constexpr double kOverdueShare = 0.5;
 
 enum class SlicePhase : std::uint8_t { kAbsent, kCreating, kReady, kDestroying };
 
@@ -48,7 +58,7 @@ enum class SlicePhase : std::uint8_t { kAbsent, kCreating, kReady, kDestroying }
 enum class SliceFate : std::uint8_t { kEmpties, kKeepsJob, kChangesJob };
 
 struct SliceState {
-  TimeUs begin_us = 0;  // Progress starts here, after a restore.
+  TimeUs begin_us = 0;  // Progress starts here, after the process's start and a restore.
   TimeUs end_us = 0;    // Of the job, or of its save.
   JobIndex job = kNone;
   std::uint32_t running_at = kNone;  // Index into running().
@@ -148,6 +158,27 @@ class State {
     return state.left * static_cast<double>(slice.end_us - now_) /
            static_cast<double>(slice.end_us - slice.begin_us);
   }
+  // The fraction of its work that policies believe to be left. They know how long it has run, not
+  // how far it has come; where its estimate is right the two are one.
+  double believed_left_now(const JobState& state) const {
+    if (state.status != JobStatus::kRunning) return state.believed_left;
+    const SliceState& slice = slices_[state.slice];
+    if (now_ <= slice.begin_us) return state.believed_left;
+    if (state.estimate != 1) return belief_in_run(state, slice).left;
+    return state.believed_left * static_cast<double>(slice.end_us - now_) /
+           static_cast<double>(slice.end_us - slice.begin_us);
+  }
+  // Whether it has done work that a stop now would save, or has saved some.
+  bool has_run(JobIndex job) const {
+    const JobState& state = job_states_[job];
+    return state.left < 1 || (state.status == JobStatus::kRunning && progress_began(state));
+  }
+  // How long a policy expects a job to make no progress yet: what is left of its overhead if it
+  // runs, else the start of a process.
+  TimeUs delay_us(const JobState& state) const {
+    if (state.status != JobStatus::kRunning) return costs_.start_us;
+    return std::max<TimeUs>(0, slices_[state.slice].begin_us - now_);
+  }
   // Time on a kind for that fraction, at least 1 us.
   static TimeUs whole_us(double time) { return time < 1.5 ? 1 : static_cast<TimeUs>(time + 0.5); }
 
@@ -220,6 +251,13 @@ class State {
   void set_left(JobIndex job, double left);  // Of one that is ready, or waits for its slice.
 
  private:
+  struct Belief {
+    double left = 1;
+    bool overdue = false;
+  };
+  Belief belief_in_run(const JobState& state, const SliceState& slice) const;
+  void note_progress(JobState& state);
+  bool progress_began(const JobState& state) const { return now_ > slices_[state.slice].begin_us; }
   std::int64_t key_of(JobIndex job) const;
   void prepare_jobs(std::uint64_t seed);
   void enqueue(JobIndex job);

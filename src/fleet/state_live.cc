@@ -90,7 +90,9 @@ void State::finish(SliceId id) {
 }
 
 void State::finish_save(SliceId id, double left) {
-  job_states_[slices_[id].job].saved_left = left;
+  JobState& state = job_states_[slices_[id].job];
+  state.saved_left = state.saved_believed_left = left;  // As the job itself says.
+  state.saved_overdue = false;
   end_save(id);
 }
 
@@ -105,7 +107,8 @@ void State::set_left(JobIndex job, double left) {
   const bool queued = state.status == JobStatus::kReady;
   SM_CHECK(queued || (state.status == JobStatus::kPending && !everything_ready()));
   if (queued) dequeue(job);
-  state.left = left;
+  state.left = state.believed_left = left;
+  state.overdue = false;
   if (queued) enqueue(job);
 }
 

@@ -1,7 +1,8 @@
 // What a policy sees: time, ready jobs, slices with what runs on them, layouts, running aggregates.
-// Times are as the policy believes them (estimate errors included). It changes nothing, but for one
-// thing: a placer may mark free slices as taken while it works its way through the queue, and puts
-// them back where all slices stay free.
+// Of how long jobs take it sees beliefs only (docs/model/semantics.md, "What a policy believes"):
+// true times, progress and ends are not within its reach, so that no policy can anticipate. It
+// changes nothing, but for one thing: a placer may mark free slices as taken while it works its way
+// through the queue, and puts them back where all slices stay free.
 #pragma once
 
 #include <array>
@@ -19,13 +20,16 @@ class Seen {
   Seen(const State& state, JobIndex job)
       : state_(state), job_(state.job(job)), job_state_(state.job_state(job)) {}
 
-  double left() const { return job_state_.estimate * state_.left_now(job_state_); }
   TimeUs remaining_us(int kind) const { return State::whole_us(left() * full_us(kind)); }
   TimeUs slack_us() const { return job_state_.deadline_us - state_.now(); }  // Until its deadline.
+  // Before it makes progress: the start of its process, or what is left of that. A restore counts
+  // once it is under way.
+  TimeUs delay_us() const { return state_.delay_us(job_state_); }
 
   // Where it would end by its deadline.
   KindSet on_time(KindSet kinds) const {
-    const TimeUs slack = slack_us();
+    TimeUs slack = slack_us();
+    if (state_.costs().start_us > 0) slack -= delay_us();
     if (slack < 1) return 0;  // Everything takes at least 1 us.
     // Whole microseconds are at most the slack exactly when left * full + .5 is below slack + 1.
     const double limit = static_cast<double>(slack) + 0.5;
@@ -56,6 +60,8 @@ class Seen {
   }
 
  private:
+  // Times the true times: what is left of the believed ones.
+  double left() const { return job_state_.estimate * state_.believed_left_now(job_state_); }
   double full_us(int kind) const {
     return state_.fleet().full_us(job_, static_cast<KindIndex>(kind));
   }
@@ -75,6 +81,29 @@ class Seen {
   const JobState& job_state_;
 };
 
+// What is known of a job beside its times.
+struct SeenJob {
+  TimeUs submit_us = 0;
+  TimeUs deadline_us = 0;            // After what costs took off.
+  TimeUs submitted_deadline_us = 0;  // Before that.
+  std::int32_t memory_mib = 0;
+  std::int32_t request_millionths = 0;  // The share of a GPU its user asked for; 0: not known.
+  std::uint16_t profile = kNoProfile;
+  JobKind kind = JobKind::kInference;
+  bool preemptible = false;
+  JobStatus status = JobStatus::kFuture;
+  SliceId slice = kNone;  // That it is on.
+};
+
+struct SeenSlice {
+  TimeUs begin_us = 0;  // Its job makes progress from here on.
+  JobIndex job = kNone;
+  KindIndex kind = kNoKind;
+  std::uint8_t slot = 0;
+  SlicePhase phase = SlicePhase::kAbsent;
+  bool doomed = false;
+};
+
 // Room that policies use at every instant, kept so that deciding allocates nothing.
 struct ViewScratch {
   std::vector<JobQueue::Cursor> cursors;
@@ -89,9 +118,25 @@ class View {
   Preemption preemption() const { return state_->preemption(); }
   bool everything_ready() const { return preemption() == Preemption::kFree; }
   const Costs& costs() const { return state_->costs(); }
-  const Job& job(JobIndex job) const { return state_->job(job); }
-  const JobState& job_state(JobIndex job) const { return state_->job_state(job); }
-  const SliceState& slice(SliceId slice) const { return state_->slice(slice); }
+  SeenJob job(JobIndex index) const {
+    const Job& job = state_->job(index);
+    const JobState& state = state_->job_state(index);
+    return {job.submit_us,          state.deadline_us, job.deadline_us, job.memory_mib,
+            job.request_millionths, job.profile,       job.kind,        is_preemptible(job),
+            state.status,           state.slice};
+  }
+  SeenSlice slice(SliceId id) const {
+    const SliceState& slice = state_->slice(id);
+    return {slice.begin_us, slice.job, slice.kind, slice.slot, slice.phase, slice.doomed};
+  }
+  // Kinds of slices on which the job, which has arrived, runs.
+  KindSet kinds(JobIndex job) const { return state_->groups()[state_->job_state(job).group].kinds; }
+  // Asks for the memory that holds what is known of a job, or a slice, before it is looked at.
+  void prefetch(JobIndex job) const {
+    __builtin_prefetch(&state_->job(job));
+    __builtin_prefetch(&state_->job_state(job));
+  }
+  void prefetch_slice(SliceId slice) const { __builtin_prefetch(&state_->slice(slice)); }
   const GpuState& gpu(GpuIndex gpu) const { return state_->gpu(gpu); }
   GpuIndex gpus_up() const { return state_->gpus_up(); }
   const FreeSlices& free() const { return state_->free(); }
@@ -109,11 +154,40 @@ class View {
   std::uint32_t health_changes() const { return state_->health_changes(); }
   bool is_awaited(GpuIndex gpu, int slot) const { return state_->is_awaited(gpu, slot); }
 
-  double left(JobIndex job) const { return state_->left_now(job); }
+  // --- beliefs about times
+  // The full time on each size, in microseconds: the least over the base kinds of that size among
+  // those on which the job runs; 0: there is none.
+  std::array<double, kSizeCount> believed_times(JobIndex job) const {
+    return believed_times(job, kinds(job));
+  }
+  // The same over some of the kinds on which it runs.
+  std::array<double, kSizeCount> believed_times(JobIndex job, KindSet kinds) const {
+    auto times = state_->fleet().best_times(state_->job(job), kinds);
+    const double estimate = state_->job_state(job).estimate;
+    if (estimate == 1) return times;
+    for (double& us : times) us *= estimate;
+    return times;
+  }
+  // The fraction of these times that is left; above 1 for a job that has run for far longer.
+  double believed_left(JobIndex job) const {
+    return state_->believed_left_now(state_->job_state(job));
+  }
+  // When the slice, which has a job, will be left by it.
+  TimeUs believed_end(SliceId id) const {
+    const SliceState& slice = state_->slice(id);
+    // A save takes as long as its job says.
+    if (state_->job_state(slice.job).status == JobStatus::kSaving) return slice.end_us;
+    return std::max(now(), slice.begin_us) + remaining_us(slice.job, slice.kind);
+  }
   TimeUs remaining_us(JobIndex job, KindIndex kind) const {
     return look_at(job).remaining_us(kind);
   }
   Seen look_at(JobIndex job) const { return Seen(*state_, job); }
+  // Whether it has done work that a stop now would save, or has saved some: then it restores where
+  // it starts again.
+  bool has_run(JobIndex job) const { return state_->has_run(job); }
+  TimeUs checkpoint_us(JobIndex job) const { return costs().checkpoint_us(state_->job(job)); }
+  TimeUs restore_us(JobIndex job) const { return costs().restore_us(state_->job(job)); }
 
   void mark_taken(SliceId slice) { state_->free().take(slice, state_->slice(slice).kind); }
   // Makes the slices of these starts, which were marked at this instant, free again.

@@ -41,9 +41,12 @@ float PlacementTask::step(std::span<const std::uint16_t> chosen, bool& ended) {
     option = std::find(open_.begin(), open_.end(), 1) - open_.begin();
   }
   const SliceId slice = inputs_.slice(static_cast<int>(option));
-  const JobState& job = view.job_state(choices_.job());
-  const double full_us = view.fleet().full_us(view.job(choices_.job()), view.slice(slice).kind);
-  const TimeUs late = view.now() + State::whole_us(job.left * full_us) - job.deadline_us;
+  // What it is charged is the truth, which no policy sees.
+  const JobState& job = engine.state().job_state(choices_.job());
+  const double full_us =
+      view.fleet().full_us(engine.state().job(choices_.job()), view.slice(slice).kind);
+  const TimeUs late =
+      view.now() + view.costs().start_us + State::whole_us(job.left * full_us) - job.deadline_us;
   late_us_ += std::max<TimeUs>(0, late);
   late_ += late > 0;
   choices_.choose(view, slice);

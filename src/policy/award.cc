@@ -70,19 +70,20 @@ double Award::value_of_work(const Candidate& candidate) const {
 
 bool Award::weigh(const View& view, JobIndex job, KindSet kinds, int held,
                   Candidate& candidate) const {
-  const auto times = view.fleet().best_times(view.job(job), kinds);
+  const auto times = view.believed_times(job, kinds);
   int first = 0;
   while (first < kSizeCount && times[first] == 0) ++first;
   if (first == kSizeCount) return false;
-  const double left = view.left(job) * view.job_state(job).estimate / kMinuteUs;
+  const double left = view.believed_left(job) / kMinuteUs;
+  const double delay = view.costs().start_us > 0 ? to_min(view.look_at(job).delay_us()) : 0;
   candidate.job = job;
   candidate.kinds = kinds;
   for (int size = 0; size < kSizeCount; ++size) {
     candidate.speed[size] = times[size] > 0 ? times[first] / times[size] : 0;
-    candidate.minutes[size] = left * times[size];
+    candidate.minutes[size] = times[size] > 0 ? delay + left * times[size] : 0;
   }
-  candidate.work = candidate.minutes[first];
-  candidate.slack = to_min(view.job_state(job).deadline_us - view.now());
+  candidate.work = left * times[first];
+  candidate.slack = to_min(view.job(job).deadline_us - view.now());
   candidate.held = static_cast<std::int8_t>(held);
   candidate.size = candidate.next = -1;
   double weight = value_of_work(candidate) * std::pow(candidate.work + tilt_from_, tilt_);

@@ -24,7 +24,8 @@ struct alignas(64) Candidate {
   std::int8_t held = -1;  // The size it runs on and need not leave; -1: none.
   std::int8_t size = -1;  // Awarded; -1: none.
   std::int8_t next = -1;  // Where its next step leads; -1: nowhere.
-  // By size: speed over that on its smallest size, and minutes to its end; 0: does not run there.
+  // By size: speed over that on its smallest size, and minutes to its end, with what is left of the
+  // start of its process; 0: does not run there.
   std::array<double, kSizeCount> speed{};
   std::array<double, kSizeCount> minutes{};
 };

@@ -32,11 +32,10 @@ void Demand::observe(const View& view) {
   weight_ = weight_ * kept + (1 - kept);
   const Fleet& fleet = view.fleet();
   for (; seen_ < view.arrived(); ++seen_) {
-    const Job& job = view.job(seen_);
-    const auto times = fleet.best_times(job, fleet.kinds_for(job));
+    const auto times = view.believed_times(seen_);
     for (int size = 0; size < kSizeCount; ++size) {
       if (times[size] == 0) continue;
-      const double minutes = times[size] * view.job_state(seen_).estimate / kMinuteUs;
+      const double minutes = times[size] / kMinuteUs;
       work_ += minutes * kSizes[size] / kMemoryMin / fleet.compute_slices();
       break;
     }

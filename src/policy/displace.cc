@@ -50,18 +50,15 @@ class Displacement {
 
  private:
   TimeUs late(JobIndex job, TimeUs end) const {
-    return std::max<TimeUs>(0, end - view_.job_state(job).deadline_us);
+    return std::max<TimeUs>(0, end - view_.job(job).deadline_us);
   }
-  TimeUs restore(JobIndex job) const {
-    return view_.job_state(job).left < 1 ? view_.costs().restore_us(view_.job(job)) : 0;
-  }
-  // When the slice's job ends, as the policy sees it.
-  TimeUs seen_end(const SliceState& slice) const {
-    if (view_.job_state(slice.job).status == JobStatus::kSaving) return slice.end_us;
-    return std::max(view_.now(), slice.begin_us) + view_.remaining_us(slice.job, slice.kind);
+  // Before a job that starts again makes progress: its process's start, and its restore if it has
+  // run.
+  TimeUs overhead(JobIndex job) const {
+    return view_.costs().start_us + (view_.has_run(job) ? view_.restore_us(job) : 0);
   }
   bool can_be_had(SliceId id) const {
-    const SliceState& slice = view_.slice(id);
+    const SeenSlice slice = view_.slice(id);
     return !slice.doomed && !view_.is_awaited(view_.fleet().gpu_of(id), slice.slot) &&
            std::find(given_away_.begin(), given_away_.end(), id) == given_away_.end();
   }
@@ -72,38 +69,30 @@ class Displacement {
     constexpr std::size_t kAhead = 8;
     const auto running = view_.running();
     for (std::size_t i = 0; i < running.size(); ++i) {
-      if (i + 2 * kAhead < running.size())
-        __builtin_prefetch(&view_.slice(running[i + 2 * kAhead]));
-      if (i + kAhead < running.size()) {
-        const JobIndex job = view_.slice(running[i + kAhead]).job;
-        __builtin_prefetch(&view_.job(job));
-        __builtin_prefetch(&view_.job_state(job));
-      }
+      if (i + 2 * kAhead < running.size()) view_.prefetch_slice(running[i + 2 * kAhead]);
+      if (i + kAhead < running.size()) view_.prefetch(view_.slice(running[i + kAhead]).job);
       body(running[i]);
     }
   }
 
   void find_victims() {
     for_each_running([this](SliceId id) {
-      const SliceState& slice = view_.slice(id);
-      const Job& job = view_.job(slice.job);
-      if (!is_preemptible(job) || view_.job_state(slice.job).status != JobStatus::kRunning ||
-          !can_be_had(id))
-        return;
+      const SeenSlice slice = view_.slice(id);
+      const SeenJob job = view_.job(slice.job);
+      if (!job.preemptible || job.status != JobStatus::kRunning || !can_be_had(id)) return;
       Victim victim;
       victim.slice = id;
       victim.job = slice.job;
       victim.kind = slice.kind;
-      victim.save_us = view_.costs().checkpoint_us(job);
-      victim.restore_us = view_.left(slice.job) < 1 ? view_.costs().restore_us(job) : 0;
+      victim.save_us = view_.checkpoint_us(slice.job);
+      victim.overhead_us = overhead(slice.job);
       victim.remaining_us = view_.remaining_us(slice.job, slice.kind);
-      victim.late_us = late(slice.job, seen_end(slice));
+      victim.late_us = late(slice.job, view_.believed_end(id));
       victim.end_elsewhere_us = kNever;
-      for (KindSet rest = view_.free().kinds() & view_.fleet().kinds_for(job); rest;
-           rest &= rest - 1) {
+      for (KindSet rest = view_.free().kinds() & view_.kinds(slice.job); rest; rest &= rest - 1) {
         const auto kind = static_cast<KindIndex>(std::countr_zero(rest));
         const TimeUs end =
-            view_.now() + victim.save_us + victim.restore_us + view_.remaining_us(slice.job, kind);
+            view_.now() + victim.save_us + victim.overhead_us + view_.remaining_us(slice.job, kind);
         victim.end_elsewhere_us = std::min(victim.end_elsewhere_us, end);
       }
       victims_.push_back(victim);
@@ -118,7 +107,7 @@ class Displacement {
     for_each_running([this](SliceId id) {
       if (!can_be_had(id)) return;
       TimeUs& available = available_us_[view_.slice(id).kind];
-      if (available > view_.now()) available = std::min(available, seen_end(view_.slice(id)));
+      if (available > view_.now()) available = std::min(available, view_.believed_end(id));
     });
   }
 
@@ -131,7 +120,7 @@ class Displacement {
       const TimeUs saved_us = view_.now() + victim.save_us;
       const TimeUs gain = std::max<TimeUs>(0, available_us_[victim.kind] - saved_us);
       const TimeUs back =
-          std::min(saved_us + victim.restore_us + victim.remaining_us, victim.end_elsewhere_us);
+          std::min(saved_us + victim.overhead_us + victim.remaining_us, victim.end_elsewhere_us);
       return gain + victim.late_us - late(victim.job, back) > 0;
     });
   }
@@ -149,13 +138,13 @@ class Displacement {
 
   void try_job(JobIndex job, KindSet kinds, Pair& best) {
     if (std::find(placed_.begin(), placed_.end(), job) != placed_.end()) return;
-    const TimeUs restore_us = restore(job);
+    const TimeUs overhead_us = overhead(job);
     const Seen seen = view_.look_at(job);
     TimeUs end = kNever;  // Without displacement.
     for (KindSet rest = kinds; rest; rest &= rest - 1) {
       const int kind = std::countr_zero(rest);
       if (available_us_[kind] == kNever) continue;
-      const TimeUs there = available_us_[kind] + restore_us + seen.remaining_us(kind);
+      const TimeUs there = available_us_[kind] + overhead_us + seen.remaining_us(kind);
       if (available_us_[kind] == view_.now() && late(job, there) == 0) return;
       end = std::min(end, there);
     }
@@ -165,13 +154,13 @@ class Displacement {
       const Victim& victim = victims_[v];
       if (!(kinds >> victim.kind & 1)) continue;
       const TimeUs end_with =
-          view_.now() + victim.save_us + restore_us + seen.remaining_us(victim.kind);
+          view_.now() + victim.save_us + overhead_us + seen.remaining_us(victim.kind);
       const TimeUs gain = late_without - late(job, end_with);
       // At best the victim is no longer late either: where a faster slice is free it may gain from
       // being moved.
       if (gain + victim.late_us <= 0 || gain + victim.late_us < best.fall_us) continue;
       const TimeUs back =
-          std::min(end_with + victim.restore_us + victim.remaining_us, victim.end_elsewhere_us);
+          std::min(end_with + victim.overhead_us + victim.remaining_us, victim.end_elsewhere_us);
       const TimeUs fall = gain + victim.late_us - late(victim.job, back);
       if (fall <= 0 || fall < best.fall_us) continue;
       const bool first = fall > best.fall_us || job < best.job ||

@@ -16,7 +16,7 @@ struct DisplacementRoom {
     JobIndex job = kNone;
     KindIndex kind = kNoKind;
     TimeUs save_us = 0;
-    TimeUs restore_us = 0;
+    TimeUs overhead_us = 0;       // Start and restore, where it runs again.
     TimeUs remaining_us = 0;      // On its slice.
     TimeUs late_us = 0;           // If it stays.
     TimeUs end_elsewhere_us = 0;  // If it goes to a free slice after its save; kNever: none is.

@@ -17,6 +17,7 @@ struct Sized {
   double first_power = 0;                    // p_first^.9, p in minutes.
   double left_power = 0;                     // left^.1
   TimeUs first_remaining_us = 0;
+  TimeUs delay_us = 0;  // Before it makes progress.
   TimeUs deadline_us = 0;
   int size = 0;   // Index into kSizes.
   int next = -1;  // The size one step up; -1: there is none, or it is not late.
@@ -127,18 +128,18 @@ class Greedy : public Partitioner {
     Sized sized;
     sized.job = job;
     sized.kinds = kinds;
-    sized.full_us = view.fleet().best_times(view.job(job), kinds);
-    const double estimate = view.job_state(job).estimate;
-    for (double& us : sized.full_us) us *= estimate;
-    sized.scale = view.left(job);
+    sized.full_us = view.believed_times(job, kinds);
+    sized.scale = view.believed_left(job);
     while (sized.size < kSizeCount - 1 && sized.full_us[sized.size] == 0) ++sized.size;
     sized.first_remaining_us = State::whole_us(sized.scale * sized.full_us[sized.size]);
-    sized.deadline_us = view.job_state(job).deadline_us;
+    sized.delay_us = view.look_at(job).delay_us();
+    sized.deadline_us = view.job(job).deadline_us;
     return sized;
   }
 
   bool is_late(const Sized& sized) const {
-    const TimeUs end = now_ + State::whole_us(sized.scale * sized.full_us[sized.size]);
+    const TimeUs end =
+        now_ + sized.delay_us + State::whole_us(sized.scale * sized.full_us[sized.size]);
     return end > sized.deadline_us;
   }
 
@@ -274,12 +275,12 @@ class Greedy : public Partitioner {
     const Board& board = view.fleet().board(gpu);
     std::sort(packed.jobs.begin(), packed.jobs.end());
     for (auto& [job, profile] : packed.jobs) {
-      const JobState& state = view.job_state(job);
-      if (state.status != JobStatus::kRunning || view.fleet().gpu_of(state.slice) != gpu) continue;
-      const int slot = view.slice(state.slice).slot;
+      const SeenJob seen = view.job(job);
+      if (seen.status != JobStatus::kRunning || view.fleet().gpu_of(seen.slice) != gpu) continue;
+      const int slot = view.slice(seen.slice).slot;
       if (board.slots[slot].profile != profile || !(open >> slot & 1)) continue;
       open &= ~(SlotSet{1} << slot);
-      decision.starts.push_back({job, state.slice, static_cast<std::uint8_t>(slot)});
+      decision.starts.push_back({job, seen.slice, static_cast<std::uint8_t>(slot)});
       profile = -1;
     }
     for (const auto& [job, profile] : packed.jobs) {

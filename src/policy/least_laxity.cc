@@ -22,7 +22,8 @@ class LeastLaxity : public Placer {
     for (JobIndex job; (job = ready.next(all_free, job_kinds)) != kNone;) {
       const Seen seen = view.look_at(job);
       const SliceId slice = smallest_on_time(view, seen, all_free & job_kinds);
-      const TimeUs laxity = seen.slack_us() - seen.remaining_us(view.slice(slice).kind);
+      const TimeUs laxity =
+          seen.slack_us() - seen.delay_us() - seen.remaining_us(view.slice(slice).kind);
       order_.push_back({laxity, job, job_kinds});
     }
     std::sort(order_.begin(), order_.end(), [](const Ready& a, const Ready& b) {

@@ -29,7 +29,8 @@ class Met : public Placer {
         if (slice == kNone) continue;
         const GpuIndex gpu = view.fleet().gpu_of(slice);
         const int kind = std::countr_zero(rest);
-        const double cost = added_cost(view, gpu, kind, seen.remaining_us(kind), seen.slack_us());
+        const TimeUs until_end = seen.delay_us() + seen.remaining_us(kind);
+        const double cost = added_cost(view, gpu, kind, until_end, seen.slack_us());
         if (best_slice == kNone || cost < best || (cost == best && slice < best_slice))
           best = cost, best_slice = slice;
       }

@@ -70,10 +70,6 @@ SizeTimes times_by_size(const View& view, const Seen& seen, KindSet job_kinds) {
   return times;
 }
 
-KindSet kinds_of(const View& view, JobIndex job) {
-  return view.groups()[view.job_state(job).group].kinds;
-}
-
 // 15: clock, rate of this hour and the next, times on the sizes, how they scale, slack, kind.
 void add_job(const View& view, JobIndex job, const SizeTimes& times, Writer& out) {
   const Clock clock = clock_at(view.now());
@@ -92,13 +88,6 @@ void add_job(const View& view, JobIndex job, const SizeTimes& times, Writer& out
   }
   out.add(squash(view.look_at(job).slack_us()));
   out.add(view.job(job).kind == JobKind::kTraining ? 1 : 0);
-}
-
-// When the slice's job ends, as a policy sees it.
-TimeUs seen_end(const View& view, const SliceState& slice) {
-  const JobState& job = view.job_state(slice.job);
-  if (job.estimate == 1 || job.status != JobStatus::kRunning) return slice.end_us;
-  return std::max(view.now(), slice.begin_us) + view.remaining_us(slice.job, slice.kind);
 }
 
 }  // namespace
@@ -127,9 +116,10 @@ void PlacementInputs::observe(const View& view, const StepwisePlacement& at,
                               std::span<float> inputs, std::span<std::uint8_t> allowed) const {
   const JobIndex job = at.job();
   const Seen seen = view.look_at(job);
-  const KindSet job_kinds = kinds_of(view, job);
+  const KindSet job_kinds = view.kinds(job);
   const TimeUs now = view.now();
   const TimeUs slack = seen.slack_us();
+  const TimeUs delay = seen.delay_us();
   std::array<TimeUs, kMaxKinds> by_kind{};  // Of the kinds on which it runs.
   SizeTimes times{};
   for (KindSet rest = job_kinds; rest; rest &= rest - 1) {
@@ -149,7 +139,7 @@ void PlacementInputs::observe(const View& view, const StepwisePlacement& at,
   float busy_gpus = 0;
   GpuIndex last_busy = kNone;
   for (std::size_t i = 0; i < slices_.size(); ++i, of_slice += kOfSlice) {
-    const SliceState& slice = view.slice(slices_[i]);
+    const SeenSlice slice = view.slice(slices_[i]);
     if (slice.phase != SlicePhase::kReady) {  // Its GPU has failed, or it is not made yet.
       allowed[i] = 0;
       of_slice[0] = 0;
@@ -161,8 +151,8 @@ void PlacementInputs::observe(const View& view, const StepwisePlacement& at,
     const bool free = view.free().is_free(slices_[i], slice.kind);
     const bool has_job = slice.job != kNone;
     const bool occupied = has_job && !free;  // Under free preemption a slice with a job is free.
-    const TimeUs wait = occupied ? std::max<TimeUs>(0, seen_end(view, slice) - now) : 0;
-    const TimeUs late = wait + by_kind[slice.kind] - slack;
+    const TimeUs wait = occupied ? std::max<TimeUs>(0, view.believed_end(slices_[i]) - now) : 0;
+    const TimeUs late = wait + delay + by_kind[slice.kind] - slack;
     allowed[i] = free && runs;
     of_slice[0] = free && runs ? 1.0f : 0.0f;
     of_slice[1] = free || has_job ? squash(wait) : kForEver;
@@ -187,7 +177,7 @@ void PlacementInputs::observe(const View& view, const StepwisePlacement& at,
     return;
   }
   const Seen behind = view.look_at(after);
-  const KindSet its_kinds = kinds_of(view, after);
+  const KindSet its_kinds = view.kinds(after);
   out.add(1);
   out.add(squash(behind.slack_us()));
   out.add(its_kinds ? squash(behind.remaining_us(std::countr_zero(its_kinds))) : kForEver);
@@ -198,7 +188,7 @@ void observe_sizes(const View& view, const StepwisePlacement& at, std::span<floa
                    std::span<std::uint8_t> allowed) {
   const JobIndex job = at.job();
   const Seen seen = view.look_at(job);
-  const SizeTimes times = times_by_size(view, seen, kinds_of(view, job));
+  const SizeTimes times = times_by_size(view, seen, view.kinds(job));
   Writer out(inputs);
   add_job(view, job, times, out);
   const Aggregates& sums = view.aggregates();
@@ -225,7 +215,7 @@ void observe_sizes(const View& view, const StepwisePlacement& at, std::span<floa
   for (int size = 0; size < kSizeCount; ++size) {
     out.add(allowed[size]);
     out.add(slices[size]);
-    out.add(times[size] > 0 ? squash(times[size] - slack) : kForEver);
+    out.add(times[size] > 0 ? squash(seen.delay_us() + times[size] - slack) : kForEver);
   }
   const auto ready = static_cast<float>(sums.ready());
   for (const std::uint32_t count : sums.counts(Histogram::kToDeadline))

@@ -42,6 +42,11 @@ class Partitioner {
   // Whether it stops jobs itself where a waiting one should have their slices: then nothing else
   // displaces them.
   virtual bool stops_jobs() const { return false; }
+  // Whether it is also called when a slice has been made or destroyed.
+  virtual bool follows_operations() const { return false; }
+  // Whether it reads what users asked for (Job::request_millionths): without it a run means
+  // nothing.
+  virtual bool needs_requests() const { return false; }
   // The next time after `now` at which it wants to be called although nothing happens; asked after
   // every decision.
   virtual TimeUs next_timer(TimeUs /*now*/) const { return kNever; }

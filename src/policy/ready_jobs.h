@@ -18,10 +18,7 @@ void for_each_ready(const View& view, std::vector<JobIndex>& order, Body body) {
          group.queue.advance(cursor))
       order.push_back(group.queue.at(cursor).job);
     for (std::size_t i = 0; i < order.size(); ++i) {
-      if (i + kAhead < order.size()) {
-        __builtin_prefetch(&view.job(order[i + kAhead]));
-        __builtin_prefetch(&view.job_state(order[i + kAhead]));
-      }
+      if (i + kAhead < order.size()) view.prefetch(order[i + kAhead]);
       body(order[i], group.kinds);
     }
   }

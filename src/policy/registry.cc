@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "policy/learned.h"
+#include "policy/miso.h"
+#include "policy/on_demand.h"
 #include "policy/partitioners.h"
 #include "policy/placers.h"
 
@@ -111,9 +113,33 @@ Result<std::unique_ptr<Partitioner>> make_smartmig_from(const Word& word, const 
   if (!knobs) return pass_on(knobs);
   return make_smartmig(*knobs, fleet, options.energy_weight);
 }
+Result<std::unique_ptr<Partitioner>> make_on_demand_from(const Word& word, const Fleet& fleet,
+                                                         const PolicyOptions&) {
+  if (!word.argument)
+    return fail("policy on-demand: expected a request, as in on-demand:on-time or on-demand:asked");
+  const auto rules = OnDemandRules::parse(*word.argument);
+  if (!rules) return pass_on(rules);
+  return make_on_demand(*rules, fleet);
+}
+Result<std::unique_ptr<Partitioner>> make_miso_from(const Word& word, const Fleet& fleet,
+                                                    const PolicyOptions&) {
+  if (!word.argument) return make_miso(fleet, 0);
+  const auto profile_s = parse_number(*word.argument);
+  if (!profile_s || *profile_s < 0 || *profile_s > 86400) {
+    return fail("policy miso: found {}, expected seconds of profiling from 0 to 86400",
+                in_quotes(*word.argument));
+  }
+  return make_miso(fleet, to_us(*profile_s));
+}
 const std::vector<JointEntry>& joints() {
   static const std::vector<JointEntry> entries = {
       {"greedy", "sizes jobs by what they gain, repacks all GPUs at every event", make_greedy_from},
+      {"on-demand",
+       "on-demand:REQUEST[,room|first|pack|spread][,skip|strict][,keep], a slice made for each job "
+       "and destroyed at its end; REQUEST is asked, on-time or PROFILE=SIZE+PROFILE=SIZE...",
+       make_on_demand_from},
+      {"miso", "miso[:PROFILE_S], the layout of each GPU with the most speed for its jobs",
+       make_miso_from},
       {"smartmig", "smartmig[:FILE], the default: sizes jobs by learned prices of slices",
        make_smartmig_from}};
   return entries;

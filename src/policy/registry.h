@@ -1,6 +1,7 @@
 // The registry: every policy by the word a user writes, PARTITIONER/PLACER or the name of a joint
 // policy.
 //   none/edf   static:7,4-3*4,3-2-2*3/cedf   day-night:8=4-3*8+20=7*8/cedf   count/cedf   greedy
+//   on-demand:on-time,pack   miso
 //   mean-field:FILE/cedf   static:7*8/learned:FILE   (learned ones; without :FILE what is shipped)
 #pragma once
 

@@ -30,7 +30,7 @@ TEST(Registry, MakesEveryPlacerWithEveryPartitioner) {
     }
   }
   for (const std::string& joint : joint_names()) {
-    const auto policy = make_policy(joint, two_gpus());
+    const auto policy = make_policy(joint == "on-demand" ? "on-demand:on-time" : joint, two_gpus());
     ASSERT_TRUE(policy) << policy.error().message;
     EXPECT_TRUE(policy->partitioner && !policy->placer);
   }
@@ -65,6 +65,16 @@ TEST(Registry, AsksForAMissingPlacerOrLayouts) {
   EXPECT_NE(error_of("").find("unknown policy ''"), std::string::npos);
   EXPECT_NE(error_of("none/").find("unknown placer ''"), std::string::npos);
   EXPECT_NE(error_of("static:7/edf").find("1 given for 2 GPUs"), std::string::npos);
+}
+
+TEST(Registry, AsksForARequestAndForSecondsOfProfiling) {
+  EXPECT_EQ(error_of("on-demand"),
+            "policy on-demand: expected a request, as in on-demand:on-time or on-demand:asked");
+  EXPECT_EQ(error_of("miso:30"), "no error");
+  EXPECT_EQ(error_of("miso:-1"),
+            "policy miso: found '-1', expected seconds of profiling from 0 to 86400");
+  EXPECT_EQ(error_of("miso:long"),
+            "policy miso: found 'long', expected seconds of profiling from 0 to 86400");
 }
 
 TEST(Registry, SaysWhatIsWrongWithADayAndNight) {

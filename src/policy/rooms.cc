@@ -56,17 +56,14 @@ void Rooms::look_at(GpuIndex gpu) {
   for (SlotSet rest = room.used; rest; rest &= rest - 1) {
     const int slot = std::countr_zero(rest);
     const SliceId id = fleet.slice_at(gpu, board.slots[slot].start);
-    const SliceState& slice = view_->slice(id);
+    const SeenSlice slice = view_->slice(id);
     Occupant occupant;
     occupant.slot = static_cast<std::uint8_t>(slot);
     occupant.slices =
         static_cast<std::uint8_t>(board.profiles[board.slots[slot].profile].compute_slices);
     occupant.until = kUnknownMin;
     if (slice.job != kNone && slice.slot == slot) {
-      occupant.until = view_->job_state(slice.job).status == JobStatus::kSaving
-                           ? to_min(slice.end_us - view_->now())
-                           : to_min(std::max<TimeUs>(0, slice.begin_us - view_->now()) +
-                                    view_->remaining_us(slice.job, slice.kind));
+      occupant.until = to_min(view_->believed_end(id) - view_->now());
       if (view_->is_awaited(gpu, slot)) occupant.until += kUnknownMin;
       if (stoppable_at_[id] != kNone) {
         const Stoppable& running = stoppable_[stoppable_at_[id]];
@@ -108,7 +105,7 @@ void Rooms::begin(const View& view, const RoomTerms& terms, std::span<const Stop
   learn_boards();
   stoppable_at_.resize(fleet.slice_count(), kNone);
   for (std::uint32_t i = 0; i < stoppable.size(); ++i)
-    stoppable_at_[view.job_state(stoppable[i].job).slice] = i;
+    stoppable_at_[view.job(stoppable[i].job).slice] = i;
   for (int size = 0; size < kSizeCount; ++size) {
     for (auto& list : lists_[size]) list.clear();
     limits_[size].fill(kNoLimit);
@@ -119,8 +116,7 @@ void Rooms::begin(const View& view, const RoomTerms& terms, std::span<const Stop
     list_options(gpu);
     trim(2 * kInView);
   }
-  for (const Stoppable& running : stoppable)
-    stoppable_at_[view.job_state(running.job).slice] = kNone;
+  for (const Stoppable& running : stoppable) stoppable_at_[view.job(running.job).slice] = kNone;
   trim(kInView + 1);
   for (auto& ways : limits_) ways.fill(kNoLimit);
 }

@@ -45,7 +45,7 @@ class Rooms {
     JobIndex job = 0;
     const Candidate* candidate = nullptr;
     double save = 0;
-    double restore = 0;
+    double restore = 0;  // The start of its process included.
   };
 
   // So that fleets of so many GPUs never allocate later.

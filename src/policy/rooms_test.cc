@@ -403,7 +403,7 @@ TEST(Rooms, RepartitionsKeepEverySliceInUse) {
       on.stops.clear();
       on.rooms.take(*option, 5, on.stops);
       for (const JobIndex stopped : on.stops) {
-        const SliceId slice = on.view.job_state(stopped).slice;
+        const SliceId slice = on.view.job(stopped).slice;
         ASSERT_EQ(fleet.gpu_of(slice), option->gpu);
         promised[option->gpu] &= ~(SlotSet{1} << on.view.slice(slice).slot);
       }

@@ -191,8 +191,7 @@ class Smartmig : public Partitioner {
   }
 
   void fetch_jobs(const View& view, const Packing::Bin& bin) const {
-    for (int i = 0; i < bin.count; ++i)
-      __builtin_prefetch(&view.job_state(candidates_[bin.items[i].what].job));
+    for (int i = 0; i < bin.count; ++i) view.prefetch(candidates_[bin.items[i].what].job);
   }
 
   void grow(Packing::Bin& bin) {
@@ -272,7 +271,7 @@ class Smartmig : public Partitioner {
     // Who is on such a slice already stays.
     std::uint32_t placed = 0;
     for (int i = 0; i < bin.count; ++i) {
-      const JobState& job = view.job_state(candidates_[bin.items[i].what].job);
+      const SeenJob job = view.job(candidates_[bin.items[i].what].job);
       if (job.status != JobStatus::kRunning || fleet.gpu_of(job.slice) != gpu) continue;
       const int slot = view.slice(job.slice).slot;
       if (!(open >> slot & 1) ||
@@ -321,15 +320,14 @@ class Smartmig : public Partitioner {
     int slices = slices_up(view);
     Candidate candidate;
     for (const SliceId id : view.running()) {
-      const SliceState& slice = view.slice(id);
-      const JobState& state = view.job_state(slice.job);
+      const SeenSlice slice = view.slice(id);
+      const SeenJob job = view.job(slice.job);
       const bool stoppable = view.preemption() == Preemption::kCheckpoint && !slice.doomed &&
                              slice.phase == SlicePhase::kReady &&
-                             state.status == JobStatus::kRunning &&
-                             is_preemptible(view.job(slice.job)) &&
+                             job.status == JobStatus::kRunning && job.preemptible &&
                              to_min(view.now() - slice.begin_us) >= least_run_min &&
                              !view.is_awaited(fleet.gpu_of(id), slice.slot);
-      if (stoppable && award_.weigh(view, slice.job, fleet.kinds_for(view.job(slice.job)),
+      if (stoppable && award_.weigh(view, slice.job, view.kinds(slice.job),
                                     fleet.kinds()[slice.kind].size, candidate)) {
         candidates_.push_back(candidate);
       } else {
@@ -342,10 +340,9 @@ class Smartmig : public Partitioner {
   void find_stoppable(const View& view, std::size_t waiting) {
     stoppable_.clear();
     for (std::size_t i = waiting; i < candidates_.size(); ++i) {
-      const Job& job = view.job(candidates_[i].job);
-      stoppable_.push_back({candidates_[i].job, &candidates_[i],
-                            to_min(view.costs().checkpoint_us(job)),
-                            to_min(view.costs().restore_us(job))});
+      const JobIndex job = candidates_[i].job;
+      stoppable_.push_back({job, &candidates_[i], to_min(view.checkpoint_us(job)),
+                            to_min(view.costs().start_us + view.restore_us(job))});
     }
   }
 
@@ -364,8 +361,7 @@ class Smartmig : public Partitioner {
 
   bool start_one(const View& view, const Candidate& candidate, Decision& decision) {
     const bool awarded = candidate.size >= 0;
-    const double restore =
-        view.left(candidate.job) < 1 ? to_min(view.costs().restore_us(view.job(candidate.job))) : 0;
+    const double restore = view.has_run(candidate.job) ? to_min(view.restore_us(candidate.job)) : 0;
     // The award is of this instant. A job that will be there long after it, and cannot be moved,
     // looks at all sizes, and waits for a larger one if that pays.
     const bool lasts = !can_be_stopped(view, candidate.job) &&
@@ -383,7 +379,7 @@ class Smartmig : public Partitioner {
   }
 
   static bool can_be_stopped(const View& view, JobIndex job) {
-    return view.preemption() == Preemption::kCheckpoint && is_preemptible(view.job(job));
+    return view.preemption() == Preemption::kCheckpoint && view.job(job).preemptible;
   }
 
   SmartmigKnobs knobs_;

@@ -33,13 +33,14 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
       state_(fleet, jobs.jobs, state_options(policy, options)),
       gpu_events_(options.events),
       finish_us_(jobs.jobs.size(), -1),
+      first_start_us_(options.start_times ? jobs.jobs.size() : 0, -1),
       scans_(options.preemption == Preemption::kFree) {
   // Room for what small fleets ever need; on larger ones these grow a few times more.
   const auto slices = std::min<std::size_t>(static_cast<std::size_t>(fleet.compute_slices()), 512);
   endings_.reserve(2 * slices);  // Stale ones, of jobs that were stopped, among them.
-  decision_.stops.reserve(slices);
-  decision_.starts.reserve(slices);
-  decision_.repartitions.reserve(slices);
+  room_.decision.stops.reserve(slices);
+  room_.decision.starts.reserve(slices);
+  room_.decision.repartitions.reserve(slices);
   if (options.hourly_energy) hourly_.emplace();
   if (options.layout_times) layout_times_.emplace(fleet);
   begin();
@@ -70,6 +71,7 @@ void Engine::restart(const JobTable& jobs, std::uint64_t seed) {
   jobs_ = &jobs;
   state_.restart(jobs.jobs, seed);
   finish_us_.assign(jobs.jobs.size(), -1);
+  if (!first_start_us_.empty()) first_start_us_.assign(jobs.jobs.size(), -1);
   endings_.clear();
   dirty_.clear();
   next_arrival_ = next_gpu_event_ = completed_ = 0;
@@ -132,8 +134,8 @@ TimeUs Engine::next_time() {
 
 bool Engine::step() {
   if (!advance()) return false;
-  partition();
-  place();
+  instant().decide(call_partitioner_);
+  end_instant();
   return true;
 }
 
@@ -201,6 +203,7 @@ void Engine::process_endings(TimeUs now) {
   for (const GpuIndex gpu : deferred_operations_) {
     if (state_.gpu(gpu).operation_end_us != now) continue;  // Listed twice.
     state_.end_operation(gpu);
+    if (policy_.partitioner->follows_operations()) call_partitioner_ = true;
     dirty_.push_back(gpu);
     touch(gpu);
   }
@@ -233,54 +236,40 @@ void Engine::process_arrivals(TimeUs now) {
   }
 }
 
+void Engine::ask_partitioner() {
+  View seen = view();
+  if (seen.everything_ready()) state_.drop_all_awaiting();
+  decide_layouts(policy_, seen, room_.decision);
+  saved_at_once_ = false;
+  carry_out(room_.decision);
+  next_timer_ = policy_.partitioner->next_timer(state_.now());
+  // There will be no end of a save to call it at.
+  if (saved_at_once_) next_timer_ = std::min(next_timer_, state_.now() + 1);
+}
+
 void Engine::partition() {
-  if (call_partitioner_) {
-    View seen = view();
-    if (seen.everything_ready()) state_.drop_all_awaiting();
-    decide_layouts(policy_, seen, decision_);
-    saved_at_once_ = false;
-    carry_out(decision_);
-    next_timer_ = policy_.partitioner->next_timer(state_.now());
-    // There will be no end of a save to call it at.
-    if (saved_at_once_) next_timer_ = std::min(next_timer_, state_.now() + 1);
-  }
-  settle_layouts();
+  if (call_partitioner_) ask_partitioner();
+  instant().settle_layouts();
 }
 
 void Engine::partition(const Decision& layouts) {
   if (call_partitioner_ && state_.preemption() == Preemption::kFree) state_.drop_all_awaiting();
   carry_out(layouts);
-  settle_layouts();
-}
-
-void Engine::settle_layouts() {
-  settle_dirty();
-  if (state_.preemption() == Preemption::kCheckpoint && state_.ready_count() > 0 &&
-      !policy_.partitioner->stops_jobs()) {
-    View seen = view();
-    decision_.clear();
-    displace(seen, displacement_, decision_);
-    carry_out(decision_);
-    settle_dirty();
-  }
-  if (policy_.placer) state_.refresh_keys();
+  instant().settle_layouts();
 }
 
 void Engine::place() {
-  if (policy_.placer) {
-    View seen = view();
-    decide_placement(policy_, seen, decision_);
-    carry_out(decision_);
-  }
+  instant().place();
   end_instant();
 }
 
 void Engine::place(std::span<const Start> starts) {
-  decision_.clear();
-  decision_.starts.assign(starts.begin(), starts.end());
+  Decision& decision = room_.decision;
+  decision.clear();
+  decision.starts.assign(starts.begin(), starts.end());
   View seen = view();
-  finish_placement(seen, decision_);
-  carry_out(decision_);
+  finish_placement(seen, decision);
+  carry_out(decision);
   end_instant();
 }
 
@@ -293,8 +282,13 @@ void Engine::end_instant() {
   forget_stale();
 }
 
+void Engine::note_first_start(JobIndex job) {
+  if (first_start_us_[job] < 0) first_start_us_[job] = state_.now();
+}
+
 void Engine::note_start(JobIndex job) {
   started_.push_back(job);
+  if (!first_start_us_.empty()) note_first_start(job);
   if (records_) records_->job_started(state_, job);
 }
 
@@ -314,7 +308,7 @@ void Engine::carry_out(const Decision& decision) {
     dirty_.push_back(repartition.gpu);
     touch(repartition.gpu);
   }
-  if (!decision.repartitions.empty()) settle_dirty();
+  if (!decision.repartitions.empty()) settle();
   if (decision.whole) {
     assign_whole(decision.starts);
     return;
@@ -335,13 +329,15 @@ void Engine::assign_whole(std::span<const Start> starts) {
   }
   const std::size_t before = started_.size();
   state_.assign_whole(starts, started_);
+  for (std::size_t i = before; i < started_.size() && !first_start_us_.empty(); ++i)
+    note_first_start(started_[i]);
   if (!records_) return;
   for (std::size_t i = before; i < started_.size(); ++i) records_->job_started(state_, started_[i]);
 }
 
 // Starts what operations can start on the GPUs that changed, and the jobs that waited for what is
 // there now.
-void Engine::settle_dirty() {
+void Engine::settle() {
   for (const GpuIndex gpu : dirty_) {
     const TimeUs end = state_.advance(gpu);
     if (end != kNever) push(end, gpu, true);

@@ -15,8 +15,7 @@
 #include <vector>
 
 #include "fleet/gpu_event.h"
-#include "policy/displace.h"
-#include "policy/policy.h"
+#include "policy/instant.h"
 #include "sim/hourly_energy.h"
 #include "sim/layout_times.h"
 #include "sim/records.h"
@@ -32,6 +31,7 @@ struct EngineOptions {
   bool stays = false;            // With records: Records::stays(), too.
   bool aggregates = false;       // For a caller that looks at them; a policy says so itself.
   bool tardiness = false;        // For State::tardiness_us().
+  bool start_times = false;      // For first_start_us().
   bool hourly_energy = false;    // For energy_by_hour_j().
   bool layout_times = false;     // For layout_times().
   std::vector<GpuEvent> events;  // In order of time.
@@ -61,7 +61,7 @@ class Engine {
   // decision. The instant is then over.
   void place();
   void place(std::span<const Start> starts);
-  View view() { return View(state_, scratch_); }
+  View view() { return View(state_, room_.scratch); }
   // Runs to the end. The error names a job that can never run, and why.
   Result<void> run();
 
@@ -80,6 +80,8 @@ class Engine {
   long repartitions() const { return repartitions_; }
   std::size_t completed() const { return completed_; }
   std::span<const TimeUs> finish_us() const { return finish_us_; }
+  // When each job started first, -1 before; empty unless asked for.
+  std::span<const TimeUs> first_start_us() const { return first_start_us_; }
   const std::optional<Records>& records() const { return records_; }
   // Of a run that has ended and was asked for it; the sum is its energy.
   ByHour energy_by_hour_j() const;
@@ -110,12 +112,15 @@ class Engine {
   void process_gpu_events(TimeUs now);
   void process_arrivals(TimeUs now);
   void begin();
-  void settle_layouts();
+  friend class Instant<Engine>;
+  Instant<Engine> instant() { return {*this, policy_, state_, room_}; }
+  void ask_partitioner();
   void end_instant();
   void carry_out(const Decision& decision);
   void assign_whole(std::span<const Start> starts);
   void note_start(JobIndex job);
-  void settle_dirty();
+  void note_first_start(JobIndex job);
+  void settle();
   void end_run();
   std::vector<IdlePiece> uncharged() const;
   void charge_layout_changes();
@@ -130,16 +135,15 @@ class Engine {
   std::vector<GpuEvent> gpu_events_;
   std::vector<Ending> endings_;  // A heap, earliest first.
   std::vector<TimeUs> finish_us_;
+  std::vector<TimeUs> first_start_us_;
   std::vector<GpuIndex> dirty_;          // Perhaps not yet at their target.
   std::vector<GpuIndex> repartitioned_;  // At this instant.
   std::vector<GpuIndex> touched_;
   std::vector<JobIndex> started_;  // At this instant.
   std::vector<std::uint32_t> deferred_saves_;
   std::vector<std::uint32_t> deferred_operations_;
-  Decision decision_;
+  InstantRoom room_;
   std::vector<SlotSet> first_layouts_;
-  ViewScratch scratch_;
-  DisplacementRoom displacement_;
   std::optional<Records> records_;
   std::optional<HourlyEnergy> hourly_;
   std::optional<LayoutTimes> layout_times_;

@@ -135,6 +135,23 @@ TEST_F(EngineTest, TheEndOfASaveCallsThePlacerButNotThePartitioner) {
   EXPECT_EQ(engine.finish_us()[0], s(22 + 98));
 }
 
+TEST_F(EngineTest, EveryStartOfAProcessTakesItsTime) {
+  // Both start for 3 s. Job 1 displaces job 0 (training) at 10 s: saved at 15 s, when job 1 starts.
+  // Job 0 starts again at 23 s, restores from 26 s to 36 s and has 93 s left.
+  const Fleet one = *Fleet::parse("A100-40GB");
+  const JobTable jobs = table_of({job_at(0, 100, 1e6, JobKind::kTraining), job_at(10, 5, 24)});
+  Costs costs = Costs::real();
+  costs.start_us = s(3);
+  Engine engine(one, jobs, noting(), options(Preemption::kCheckpoint, costs));
+  ASSERT_TRUE(engine.run());
+  EXPECT_EQ(engine.finish_us()[1], s(23));
+  EXPECT_EQ(engine.finish_us()[0], s(129));
+  EXPECT_EQ(notes_->placer_s, (Times{0, 10, 15, 23, 129})) << "the end of a start is no instant";
+  const auto& power = one.board(0).power;
+  const double busy_s = 12 + 5 + 103;  // Saves and restores draw as busy.
+  EXPECT_NEAR(engine.energy_j(), 9 * power.context_idle_w + busy_s * power.busy_w[7], 1e-6);
+}
+
 // Stops the job that runs when another one comes.
 class StoppingPartitioner : public NotingPartitioner {
  public:

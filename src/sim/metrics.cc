@@ -13,6 +13,21 @@ double quantile(const std::vector<double>& sorted, double q) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+namespace {
+
+void measure_waits(const Engine& engine, Metrics& metrics) {
+  if (engine.first_start_us().empty()) return;
+  std::vector<double> waits_s;
+  waits_s.reserve(engine.jobs().jobs.size());
+  for (JobIndex job = 0; job < engine.jobs().jobs.size(); ++job)
+    waits_s.push_back(to_s(engine.first_start_us()[job] - engine.jobs().jobs[job].submit_us));
+  std::sort(waits_s.begin(), waits_s.end());
+  metrics.p99_wait_s = quantile(waits_s, 0.99);
+  metrics.worst_wait_s = waits_s.back();
+}
+
+}  // namespace
+
 Metrics measure(const Engine& engine, double energy_weight) {
   const State& state = engine.state();
   const std::size_t jobs = engine.jobs().jobs.size();
@@ -38,6 +53,7 @@ Metrics measure(const Engine& engine, double energy_weight) {
   metrics.p95_tardiness_s = quantile(late_s, 0.95);
   metrics.p99_tardiness_s = quantile(late_s, 0.99);
   metrics.late_pct = 100.0 * static_cast<double>(late) / static_cast<double>(jobs);
+  measure_waits(engine, metrics);
   metrics.et = weigh(metrics.energy_j, metrics.avg_tardiness_s, energy_weight,
                      state.fleet().gpu_count(), engine.jobs().nominal_days);
   if (engine.jobs().trace) metrics.span_s = to_s(engine.jobs().trace->span_us());

@@ -20,6 +20,9 @@ struct Metrics {
   double p95_tardiness_s = 0;
   double p99_tardiness_s = 0;
   double late_pct = 0;
+  // From submit to first start; 0 unless the engine kept start times.
+  double p99_wait_s = 0;
+  double worst_wait_s = 0;
   double et =
       0;  // In the papers' units: (a * W*min + minutes) / (a + 1), E scaled to 8 GPUs and one day.
   double makespan_s = 0;         // First submit to last completion: the run's length.

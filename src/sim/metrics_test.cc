@@ -20,10 +20,12 @@ JobTable ten_second_jobs(std::vector<double> deadlines_s) {
   return table;
 }
 
-Metrics measure_run(std::string_view fleet_spec, const JobTable& jobs, double energy_weight) {
+Metrics measure_run(std::string_view fleet_spec, const JobTable& jobs, double energy_weight,
+                    Preemption preemption = Preemption::kOff) {
   const Fleet fleet = *Fleet::parse(fleet_spec);
   EngineOptions options;
-  options.preemption = Preemption::kOff;
+  options.preemption = preemption;
+  options.start_times = true;
   Engine engine(fleet, jobs, *make_policy("none/first-fit", fleet), options);
   EXPECT_TRUE(engine.run());
   return measure(engine, energy_weight);
@@ -45,6 +47,17 @@ TEST(Metrics, OfFourJobsOneAfterAnother) {
   EXPECT_EQ(metrics.events, 8) << "four arrivals, four completions";
   EXPECT_EQ(metrics.repartitions, 0);
   EXPECT_EQ(metrics.preemptions, 0);
+}
+
+TEST(Metrics, WaitsLastFromSubmitToFirstStart) {
+  for (const Preemption preemption : {Preemption::kOff, Preemption::kFree}) {
+    JobTable jobs = ten_second_jobs({10, 20, 29, 31});
+    jobs.jobs[3].submit_us = to_us(5);
+    // They start at 0, 10, 20 and 30 s: waits of 0, 10, 20 and 25 s.
+    const Metrics metrics = measure_run("A100-40GB", jobs, 2e-7, preemption);
+    EXPECT_DOUBLE_EQ(metrics.worst_wait_s, 25);
+    EXPECT_NEAR(metrics.p99_wait_s, 20 + 0.97 * 5, 1e-12) << "at 2.97 of the sorted waits";
+  }
 }
 
 TEST(Metrics, EtScalesEnergyToEightGpusAndOneDay) {

@@ -48,7 +48,7 @@ void Records::note_gpu(const State& state, GpuIndex gpu) {
     seen.watts = watts;
     power_.push_back({state.now(), gpu, watts});
   }
-  seen.next_fall_us = state.power().next_fall(gpu, state.now());
+  seen.next_change_us = state.power().next_change(gpu, state.now());
   const bool first = layouts_.size() < seen_.size() && state.now() == begin_us_ && seen.target == 0;
   if (first || ready != seen.ready || gpu_state.target != seen.target || gpu_state.up != seen.up) {
     layouts_.push_back({state.now(), gpu, ready, gpu_state.target, gpu_state.up});
@@ -78,14 +78,14 @@ void Records::observe(const State& state, std::span<const GpuIndex> touched) {
   waiting_ = static_cast<double>(state.ready_count());
 }
 
-// Idle boards fall to lower levels with no event of the engine; each fall is a step of power of its
-// own.
-void Records::note_falls(const State& state, TimeUs until) {
+// Idle boards fall to lower levels, and processes that have started draw more, with no event of the
+// engine; each is a step of power of its own.
+void Records::note_changes(const State& state, TimeUs until) {
   for (;;) {
     GpuIndex first = kNone;
     TimeUs at = until;
     for (GpuIndex gpu = 0; gpu < seen_.size(); ++gpu) {
-      if (seen_[gpu].next_fall_us < at) at = seen_[gpu].next_fall_us, first = gpu;
+      if (seen_[gpu].next_change_us < at) at = seen_[gpu].next_change_us, first = gpu;
     }
     if (first == kNone) return;
     integrate(now_us_, at);
@@ -95,12 +95,12 @@ void Records::note_falls(const State& state, TimeUs until) {
     watts_ += watts - seen.watts;
     seen.watts = watts;
     power_.push_back({at, first, watts});
-    seen.next_fall_us = state.power().next_fall(first, at);
+    seen.next_change_us = state.power().next_change(first, at);
   }
 }
 
 void Records::pass_time(const State& state, TimeUs to) {
-  note_falls(state, to);
+  note_changes(state, to);
   integrate(now_us_, to);
   now_us_ = to;
 }

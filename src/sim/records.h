@@ -94,7 +94,7 @@ class Records {
     SlotSet ready = 0;
     SlotSet target = 0;
     bool up = true;
-    TimeUs next_fall_us = kNever;
+    TimeUs next_change_us = kNever;
   };
   void note_gpu(const State& state, GpuIndex gpu);
   void note_stays(const State& state, GpuIndex gpu);
@@ -102,7 +102,7 @@ class Records {
   void integrate(TimeUs from, TimeUs to);
   template <class Add>
   void for_each_bin(TimeUs from, TimeUs to, const Add& add);
-  void note_falls(const State& state, TimeUs until);
+  void note_changes(const State& state, TimeUs until);
 
   int compute_total_ = 0;
   TimeUs begin_us_ = 0;

@@ -102,6 +102,32 @@ Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_
   return bounds;
 }
 
+Result<std::vector<double>> certified_ets(const RunSettings& settings, std::size_t days,
+                                          const DaySource& source, AscentOptions options,
+                                          int threads) {
+  std::vector<Result<double>> found(days);
+  options.threads = 1;  // The days are what runs side by side.
+  parallel_for(days, threads, [&](std::size_t day) {
+    const auto table = source(day);
+    if (!table) {
+      found[day] = pass_on(table);
+      return;
+    }
+    const auto bound = certify(bound_input(settings, **table), Objective::kEt, options);
+    if (bound) {
+      found[day] = bound->value;
+    } else {
+      found[day] = pass_on(bound);
+    }
+  });
+  std::vector<double> bounds;
+  for (const Result<double>& bound : found) {
+    if (!bound) return pass_on(bound);
+    bounds.push_back(*bound);
+  }
+  return bounds;
+}
+
 double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of) {
   double sum = 0;
   for (const DayBound& bound : bounds) sum += bound.*of;

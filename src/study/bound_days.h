@@ -37,6 +37,12 @@ Result<std::vector<DayBound>> bound_days(const RunSettings& settings, std::size_
 // The mean over days of one of the values, of which there is at least one.
 double mean_of(const std::vector<DayBound>& bounds, double DayBound::*of);
 
+// The certified bound of ET alone, by day, from a search of this length; its threads are one for
+// each day. The same on any number of threads.
+Result<std::vector<double>> certified_ets(const RunSettings& settings, std::size_t days,
+                                          const DaySource& source, AscentOptions options,
+                                          int threads);
+
 // The published energy bound alone, in joules for each day: quick, where the certified one takes
 // seconds.
 Result<std::vector<double>> published_energy_bounds(const RunSettings& settings, std::size_t days,

@@ -1,37 +1,14 @@
 #include "study/compare.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <new>
 #include <numeric>
 #include <optional>
 
-#include "base/thread_pool.h"
 #include "fleet/speeds.h"
 #include "policy/registry.h"
 
 namespace smartmig {
 namespace {
-
-// Made by the first run on the day, let go by the last.
-struct SharedDay {
-  std::once_flag once;
-  DayTable table;
-  std::optional<Error> error;
-  std::atomic<std::size_t> runs_left{0};
-};
-
-void make_day(SharedDay& shared, const DaySource& source, std::size_t day) try {
-  auto table = source(day);
-  if (table) {
-    shared.table = std::move(*table);
-  } else {
-    shared.error = table.error();
-  }
-} catch (const std::bad_alloc&) {
-  shared.error = Error{"out of memory"};
-}
 
 void estimate_all(Comparison& comparison, std::uint64_t seed) {
   std::vector<double> values(comparison.days);
@@ -140,36 +117,12 @@ Result<Comparison> compare(const RunSettings& settings, std::span<const Policy> 
     result.days.resize(days);
   }
 
-  const std::size_t runs = days * policies.size();
-  std::vector<SharedDay> shared(days);
-  for (SharedDay& day : shared) day.runs_left = policies.size();
-  std::vector<std::optional<Error>> errors(runs);
-  // Runs are handed out in order, so every run before one that failed was begun and says so itself:
-  // what is skipped after it cannot change which error is the first.
-  std::atomic<bool> failed{false};
-  parallel_for(runs, threads, [&](std::size_t run) {
-    const std::size_t day = run / policies.size();
-    const std::size_t policy = run % policies.size();
-    RunWatch watch_run;
-    if (watch) watch_run = [&](const Engine& engine) { watch(policy, day, engine); };
-    if (!failed) {
-      std::call_once(shared[day].once, [&] { make_day(shared[day], source, day); });
-      if (shared[day].error) {
-        errors[run] = Error{fmt::format("day {}: {}", day, shared[day].error->message)};
-      } else if (auto metrics =
-                     run_day(settings, policies[policy], *shared[day].table, day, watch_run)) {
-        comparison.policies[policy].days[day] = *metrics;
-      } else {
-        errors[run] = Error{
-            fmt::format("{}, day {}: {}", policies[policy].name, day, metrics.error().message)};
-      }
-      if (errors[run]) failed = true;
-    }
-    if (--shared[day].runs_left == 0) shared[day].table.reset();
-    if (progress) progress->step();
-  });
-  for (const auto& error : errors) {
-    if (error) return tl::unexpected<Error>(*error);
+  std::vector<DayRun> runs =
+      run_days(settings, policies, {0, days, source, threads, progress, watch});
+  for (std::size_t run = 0; run < runs.size(); ++run) {
+    if (runs[run].error) return tl::unexpected<Error>(*runs[run].error);
+    comparison.policies[run % policies.size()].days[run / policies.size()] =
+        std::move(runs[run].metrics);
   }
   estimate_all(comparison, settings.engine.seed);
   rank(comparison, settings.engine.seed);

@@ -9,12 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "base/progress.h"
 #include "study/as_it_was.h"
 #include "study/assumption.h"
 #include "study/bootstrap.h"
 #include "study/bound_days.h"
-#include "study/run_day.h"
+#include "study/run_days.h"
 #include "workload/losses.h"
 
 namespace smartmig {
@@ -91,9 +90,6 @@ struct Comparison {
 // The policies of a study by their words: made, and their files read, once for all its days.
 Result<std::vector<Policy>> make_policies(const RunSettings& settings,
                                           std::span<const std::string> specs);
-
-// Called for each run that has ended, from several threads and in any order.
-using CompareWatch = std::function<void(std::size_t policy, std::size_t day, const Engine& engine)>;
 
 // Runs every policy on days 0..days-1 of the source. At most one more day than there are threads is
 // held at a time. The error is that of the first run, by day and policy, that cannot be done.

@@ -33,6 +33,9 @@ std::uint64_t day_seed(std::uint64_t seed, std::uint64_t day);
 // engine goes.
 using RunWatch = std::function<void(const Engine& engine)>;
 
+// The error: the policy goes by what users asked for, and no job says it.
+Result<void> check_requests(const Policy& policy, const JobTable& jobs);
+
 // By a copy of the policy, seeded for the day: one serves all days and threads. The error is a job
 // that can never run.
 Result<Metrics> run_day(const RunSettings& settings, const Policy& policy, const JobTable& jobs,

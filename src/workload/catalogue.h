@@ -62,6 +62,9 @@ struct DiurnalCurve {
   int days = 0;
 };
 
+class JsonFields;
+// A list of curves under a key of an object; errors are the document's.
+std::vector<DiurnalCurve> read_curves(const JsonFields& fields, std::string_view key);
 const std::vector<DiurnalCurve>& shipped_curves();
 Result<std::vector<DiurnalCurve>> parse_curves(std::string_view json, const std::string& name);
 // Among the shipped ones; the error suggests the nearest.

@@ -55,22 +55,25 @@ DiurnalCurve read_curve(const JsonFields& fields) {
 
 }  // namespace
 
+std::vector<DiurnalCurve> read_curves(const JsonFields& fields, std::string_view key) {
+  std::vector<DiurnalCurve> curves;
+  fields.each(key, [&](const JsonFields& entry) {
+    DiurnalCurve curve = read_curve(entry);
+    if (std::ranges::find(curves, curve.name, &DiurnalCurve::name) != curves.end()) {
+      entry.report("name", fmt::format("found {}, which another curve has, expected a new name",
+                                       in_quotes(curve.name)));
+    }
+    curves.push_back(std::move(curve));
+  });
+  return curves;
+}
+
 Result<std::vector<DiurnalCurve>> parse_curves(std::string_view json, const std::string& name) {
   JsonDocument document(name);
   if (!document.parse(json)) return tl::unexpected(*document.error());
   const JsonFields root = document.root();
   root.only({"about", "curves"});
-  std::vector<DiurnalCurve> curves;
-  root.each("curves", [&](const JsonFields& fields) {
-    if (document.error()) return;
-    DiurnalCurve curve = read_curve(fields);
-    if (std::any_of(curves.begin(), curves.end(),
-                    [&](const DiurnalCurve& other) { return other.name == curve.name; })) {
-      fields.report("name", fmt::format("found {}, which another curve has, expected a new name",
-                                        in_quotes(curve.name)));
-    }
-    curves.push_back(std::move(curve));
-  });
+  std::vector<DiurnalCurve> curves = read_curves(root, "curves");
   if (document.error()) return tl::unexpected(*document.error());
   return curves;
 }

@@ -140,8 +140,7 @@ class Filler {
 
     const int seen_on = size_of_request(fraction);
     job.profile = pool_.draw(job.kind, seen_on, streams_.profile);
-    const int scaled_on =
-        scale_times(ProfilePool::speed(job.profile), raw.duration_us, seen_on, job);
+    const int scaled_on = scale_times(pool_.speed(job.profile), raw.duration_us, seen_on, job);
     if (options_.right_size && fraction < 1) {
       std::fill_n(job.time_us.begin(), seen_on, 0);
     }
@@ -158,6 +157,7 @@ class Filler {
       return;
     }
     set_deadline(raw, job);
+    job.request_millionths = request_of(raw, fraction);
     if (raw.estimate_us > 0 && options_.own_estimates) {
       job.estimate_us = scale_estimate(raw, job);
       ++estimated_;
@@ -168,6 +168,13 @@ class Filler {
     kept_ += {first_of_row ? 1u : 0u, 1, gpu_hours};
     keep(raw, job, id);
     filled_.sources.push_back({gpu_hours, first_of_row});
+  }
+
+  // What was asked for, where the source says it; of one of several GPUs what the job gets of it.
+  static std::int32_t request_of(const TraceJob& raw, double fraction) {
+    if (raw.asked_fraction <= 0) return 0;
+    const double share = raw.gpu_count == 1 ? raw.asked_fraction : fraction;
+    return std::max(1, static_cast<std::int32_t>(std::lround(share * kWholeGpu)));
   }
 
   // A draw for every job, so that a deadline of its own leaves those of the others as they were.
@@ -218,8 +225,8 @@ class Filler {
     }
     if (ran_) report.real.emplace_back("start times");
     made.push_back(
-        pool_.is_linear()
-            ? "speeds: linear in the compute slices, through the observed time"
+        !pool_.made_up().empty()
+            ? fmt::format("speeds: {}, through the observed time", pool_.made_up())
             : fmt::format("speeds: drawn from {} ({} profiles), through the observed time",
                           options_.profiles, pool_.size()));
     if (unknown_kinds_) {

@@ -33,12 +33,11 @@ inline constexpr std::size_t kMaxSplitJobs = 4'000'000;
 struct FillOptions {
   std::uint64_t seed = 1;
   DeadlineRule deadlines = {2, 6, 7};
-  bool own_deadlines = true;    // A job that has a deadline keeps it, whatever the rule.
-  bool own_estimates = true;    // Policies see what the source believed of a job's time.
-  double training_share = 0.2;  // Of the jobs whose kind the trace does not say.
-  std::string profiles =
-      "paper";              // A set of the catalogue, names of profiles with commas, or "linear".
-  bool right_size = false;  // A job that asked for a fraction does not run on less than it.
+  bool own_deadlines = true;       // A job that has a deadline keeps it, whatever the rule.
+  bool own_estimates = true;       // Policies see what the source believed of a job's time.
+  double training_share = 0.2;     // Of the jobs whose kind the trace does not say.
+  std::string profiles = "paper";  // What ProfilePool::parse() takes.
+  bool right_size = false;         // A job that asked for a fraction does not run on less than it.
   MemoryRule memory = MemoryRule::kTrace;
   MultiGpu multi_gpu = MultiGpu::kDrop;
   std::size_t max_split_jobs = kMaxSplitJobs;

@@ -225,6 +225,37 @@ TEST(Fill, SaysWhichProfilesThereAre) {
   EXPECT_TRUE(ProfilePool::parse("bert-training, miso-gnn-b64"));
 }
 
+TEST(Fill, HasMadeUpSpeeds) {
+  const auto times = [](const std::string& speeds) {
+    FillOptions options;
+    options.profiles = speeds;
+    return filled(trace_of(1), options).table.jobs[0].time_us;
+  };
+  const auto linear = times("linear");
+  const auto flat = times("flat");
+  const auto memory = times("memory-bound");
+  const auto large = times("large-only");
+  EXPECT_EQ(linear[0], 7 * linear[4]);
+  for (const TimeUs time_us : flat) EXPECT_EQ(time_us, flat[4]);
+  EXPECT_EQ(memory[0], 8 * memory[4]);
+  EXPECT_EQ(memory[2], memory[3]);
+  EXPECT_EQ(large[1], 0);
+  EXPECT_GT(large[2], 0);
+}
+
+TEST(Fill, SharesOfProfilesAreHowOftenTheyAreDrawn) {
+  const ProfilePool pool = *ProfilePool::parse("paper");
+  const auto shares = pool.shares(JobKind::kTraining, 4);
+  ASSERT_EQ(shares.size(), 2u);
+  Random random(1, "test");
+  int first = 0;
+  for (int i = 0; i < 30'000; ++i)
+    first += pool.draw(JobKind::kTraining, 4, random) == shares[0].profile;
+  EXPECT_NEAR(first / 30'000.0, shares[0].share, .01);
+  EXPECT_NEAR(shares[0].share + shares[1].share, 1, 1e-12);
+  EXPECT_EQ(ProfilePool::parse("catalogue")->size(), Catalogue::shipped().profiles().size());
+}
+
 TEST(Fill, DrawsDeadlinesFromTwoToSixTimesTheTimeOn7gUnlessTheTraceHasThem) {
   Trace trace = trace_of(200);
   trace.jobs[7].deadline_us = trace.jobs[7].submit_us + 1;
@@ -256,6 +287,20 @@ TEST(Fill, ScalesAnEstimateToTheTimeOn7g) {
   EXPECT_DOUBLE_EQ(belief(job), 2);
   options.own_estimates = false;
   EXPECT_EQ(filled(trace, options).table.jobs[0].estimate_us, 0);
+}
+
+TEST(Fill, KeepsWhatWasAskedForWhereTheTraceSaysIt) {
+  FillOptions options;
+  Trace trace = trace_of(2, 0.5);
+  trace.jobs[1].asked_fraction = 4 / 7.0;
+  const FilledTrace plain = filled(trace, options);
+  EXPECT_EQ(plain.table.jobs[0].request_millionths, 0);
+  EXPECT_EQ(plain.table.jobs[1].request_millionths, 571429);
+  Trace several = trace_of(1, 1, 4);
+  several.jobs[0].asked_fraction = 1;
+  options.multi_gpu = MultiGpu::kSplit;
+  for (const Job& job : filled(several, options).table.jobs)
+    EXPECT_EQ(job.request_millionths, kWholeGpu);
 }
 
 TEST(Fill, RefusesToSplitIntoVeryManyJobs) {

@@ -42,6 +42,14 @@ Result<Imported> import_table(std::string_view text, const std::string& name,
 
 }  // namespace
 
+Result<Trace> read_trace(const std::string& path) {
+  const auto text = read_file(path);
+  if (!text) return pass_on(text);
+  const auto format = detect_format(*text, path);
+  if (!format) return pass_on(format);
+  return parse_trace(*format, *text, path, {});
+}
+
 Result<Imported> import_jobs(const std::string& path, const ImportOptions& options) {
   const auto text = read_file(path);
   if (!text) return pass_on(text);

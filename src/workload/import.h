@@ -29,6 +29,10 @@ struct Imported {
   std::optional<RequestStats> requests;
 };
 
+// A trace as its reader leaves it, before the rules of fill.h. The error: the file is a job table,
+// or no trace at all.
+Result<Trace> read_trace(const std::string& path);
+
 Result<Imported> import_jobs(const std::string& path, const ImportOptions& options);
 Result<Imported> import_text(std::string_view text, const std::string& name,
                              const ImportOptions& options);

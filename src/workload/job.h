@@ -24,6 +24,7 @@ enum class Preemptible : std::uint8_t {
 using JobIndex = std::uint32_t;
 inline constexpr std::uint16_t kNoProfile = 0xffff;
 inline constexpr std::int32_t kByCostModel = -1;
+inline constexpr std::int32_t kWholeGpu = 1'000'000;  // As a request, which is in millionths.
 
 struct Job {
   TimeUs submit_us = 0;
@@ -34,7 +35,8 @@ struct Job {
   std::int32_t memory_mib = 0;  // 0: fits everywhere.
   std::int32_t checkpoint_ms = kByCostModel;  // To save, before it stops.
   std::int32_t restore_ms = kByCostModel;     // To load, where it starts again.
-  std::uint16_t profile = kNoProfile;         // Index into the catalogue.
+  std::int32_t request_millionths = 0;  // The share of a GPU its user asked for; 0: not known.
+  std::uint16_t profile = kNoProfile;   // Index into the catalogue.
   JobKind kind = JobKind::kInference;
   Preemptible preemptible = Preemptible::kByKind;
 };
@@ -52,7 +54,13 @@ inline double belief(const Job& job) {
   return static_cast<double>(job.estimate_us) / static_cast<double>(truth);
 }
 
-static_assert(sizeof(Job) <= 80);
+// Whether a slice with that many of seven compute slices is at least the share of a GPU that was
+// asked for. A share such as 4/7 is not a whole number of millionths, hence the tolerance.
+inline bool serves_request(int compute_slices, std::int32_t request_millionths) {
+  return 7 * std::int64_t{request_millionths} <= std::int64_t{compute_slices} * 1'000'000 + 10;
+}
+
+static_assert(sizeof(Job) <= 88);
 
 // Strings end to end, one for each row; a table of ten million jobs keeps them in two allocations.
 class TextColumn {

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, kSizeCount> kTimeColumns = {"p1g_s", "p2g
 constexpr std::string_view kKnownColumns[] = {
     "id",      "submit_s", "deadline_s",  "kind",         "p1g_s",      "p2g_s",
     "p3g_s",   "p4g_s",    "p7g_s",       "estimate_s",   "memory_mib", "profile",
-    "start_s", "end_s",    "preemptible", "checkpoint_s", "restore_s"};
+    "start_s", "end_s",    "preemptible", "checkpoint_s", "restore_s",  "request"};
 constexpr std::string_view kSeconds = "seconds from 0 to 1e10";
 constexpr double kMaxCheckpointSeconds = 2e6;  // Kept in milliseconds, in 32 bits.
 
@@ -31,8 +31,8 @@ constexpr double kMaxCheckpointSeconds = 2e6;  // Kept in milliseconds, in 32 bi
 struct JobColumns {
   std::size_t id, submit, deadline, kind;
   std::array<std::size_t, kSizeCount> times;
-  std::optional<std::size_t> estimate, memory, profile, start, end, preemptible, checkpoint,
-      restore;
+  std::optional<std::size_t> estimate, memory, profile, request, start, end, preemptible,
+      checkpoint, restore;
   std::vector<std::size_t> extra;
   struct Selected {
     std::size_t column;
@@ -69,6 +69,7 @@ Result<JobColumns> find_job_columns(const CsvReader& csv, std::span<const Select
   columns.end = csv.find("end_s");
   columns.memory = csv.find("memory_mib");
   columns.profile = csv.find("profile");
+  columns.request = csv.find("request");
   columns.preemptible = csv.find("preemptible");
   columns.checkpoint = csv.find("checkpoint_s");
   columns.restore = csv.find("restore_s");
@@ -203,7 +204,7 @@ class Parser {
       job.memory_mib =
           static_cast<std::int32_t>(std::ceil(*memory));  // Half a MiB needs a whole one.
     }
-    return read_estimate(job) && read_profile(job) && read_preemptible(job) &&
+    return read_estimate(job) && read_profile(job) && read_request(job) && read_preemptible(job) &&
            read_milliseconds(columns_.checkpoint, job.checkpoint_ms) &&
            read_milliseconds(columns_.restore, job.restore_ms);
   }
@@ -218,6 +219,15 @@ class Parser {
       names.push_back(profile.name);
     }
     return bad(*columns_.profile, "a profile of the catalogue" + suggestion(name, names));
+  }
+
+  bool read_request(Job& job) {
+    if (!columns_.request || csv_.field(*columns_.request).empty()) return true;
+    const auto share = parse_seconds(csv_.field(*columns_.request));  // A decimal, in millionths.
+    if (!share || *share == 0 || *share > kWholeGpu)
+      return bad(*columns_.request, "a share of a GPU from 0.000001 to 1, or nothing");
+    job.request_millionths = static_cast<std::int32_t>(*share);
+    return true;
   }
 
   bool read_preemptible(Job& job) {
@@ -311,6 +321,7 @@ std::string format_job_table(const JobTable& table) {
   const bool estimate = any([](const Job& job) { return job.estimate_us != 0; });
   const bool memory = any([](const Job& job) { return job.memory_mib != 0; });
   const bool profile = any([](const Job& job) { return job.profile != kNoProfile; });
+  const bool request = any([](const Job& job) { return job.request_millionths != 0; });
   const bool preemptible = any([](const Job& j) { return j.preemptible != Preemptible::kByKind; });
   const bool checkpoint = any([](const Job& job) { return job.checkpoint_ms != kByCostModel; });
   const bool restore = any([](const Job& job) { return job.restore_ms != kByCostModel; });
@@ -320,6 +331,7 @@ std::string format_job_table(const JobTable& table) {
   if (estimate) out += ",estimate_s";
   if (memory) out += ",memory_mib";
   if (profile) out += ",profile";
+  if (request) out += ",request";
   if (preemptible) out += ",preemptible";
   if (checkpoint) out += ",checkpoint_s";
   if (restore) out += ",restore_s";
@@ -350,6 +362,7 @@ std::string format_job_table(const JobTable& table) {
       out.push_back(',');
       if (job.profile != kNoProfile) out += Catalogue::shipped().profiles()[job.profile].name;
     }
+    if (request) seconds(job.request_millionths > 0 ? TimeUs{job.request_millionths} : -1);
     if (preemptible) {
       constexpr std::string_view kWords[] = {",", ",no", ",yes"};  // In the order of Preemptible.
       out += kWords[static_cast<int>(job.preemptible)];

@@ -196,6 +196,26 @@ TEST(JobTable, ReadsGzipAndRefusesATruncatedOne) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(JobTable, KeepsWhatWasAskedFor) {
+  const std::string text = kHeader +
+                           ",request\n"
+                           "a,1,3,training,1,1,1,1,1,0.428571\n"
+                           "b,2,3,training,1,1,1,1,1,1\n"
+                           "c,3,3,training,1,1,1,1,1,\n";
+  const JobTable table = parse(text);
+  EXPECT_EQ(table.jobs[0].request_millionths, 428571);
+  EXPECT_EQ(table.jobs[1].request_millionths, kWholeGpu);
+  EXPECT_EQ(table.jobs[2].request_millionths, 0);
+  EXPECT_EQ(format_job_table(table), text);
+  for (const char* share : {"0", "1.000001", "-1", "half"}) {
+    EXPECT_EQ(
+        rows_error_of(fmt::format("a,1,3,training,1,1,1,1,1,{}\n", share), ",request"),
+        fmt::format("t.csv:2: request: found '{}', expected a share of a GPU from 0.000001 to "
+                    "1, or nothing",
+                    share));
+  }
+}
+
 TEST(JobTable, ReadsEstimatesRealTimesAndShortKinds) {
   const std::string text =
       "id,submit_s,deadline_s,kind,p1g_s,p2g_s,p3g_s,p4g_s,p7g_s,estimate_s,start_s,end_s\n"

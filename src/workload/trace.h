@@ -23,8 +23,9 @@ enum class TraceKind : std::uint8_t { kUnknown, kTraining, kInference };
 struct TraceJob {
   std::string id;
   TimeUs submit_us = 0;
-  TimeUs duration_us = 0;   // Observed, on what it asked for.
-  double gpu_fraction = 1;  // Of each of its GPUs.
+  TimeUs duration_us = 0;     // Observed, on what it asked for.
+  double gpu_fraction = 1;    // Of each of its GPUs.
+  double asked_fraction = 0;  // What its user asked for of each GPU; 0: not known.
   std::int32_t gpu_count = 1;
   TraceKind kind = TraceKind::kUnknown;
   std::int32_t memory_mib = 0;  // On the GPU; 0: not known.

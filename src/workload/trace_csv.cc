@@ -88,7 +88,7 @@ Result<Dropped> read_row(const CsvReader& csv, const TraceColumns& columns, Trac
   if (!fraction) return pass_on(fraction);
   if (*fraction < 1 && *count > 1) return bad(columns.fraction, "1, as gpu_count is over 1");
   job.gpu_count = static_cast<std::int32_t>(*count);
-  job.gpu_fraction = *fraction;
+  job.gpu_fraction = job.asked_fraction = *fraction;
 
   if (csv.field(columns.duration).empty()) return LossReason::kNoRunTime;
   const auto duration = parse_seconds(csv.field(columns.duration));

@@ -59,7 +59,7 @@ Result<Dropped> read_row(const CsvReader& csv, const PodColumns& columns, TraceJ
   if (!milli) return pass_on(milli);
   if (*milli < 1000 && *gpus > 1) return bad(columns.gpu_milli, "1000, as num_gpu is over 1");
   job.gpu_count = static_cast<std::int32_t>(*gpus);
-  job.gpu_fraction = *milli / 1000;
+  job.gpu_fraction = job.asked_fraction = *milli / 1000;
   if (*gpus == 0 || *milli == 0) return LossReason::kNoGpu;
 
   if (csv.field(columns.scheduled).empty()) return LossReason::kNeverScheduled;

@@ -144,6 +144,19 @@ Result<TresGpus> find_gpus(const Fields& row, const SacctColumns& columns, const
   return gpus;
 }
 
+// The share of each GPU that the user asked for: a MIG profile in ReqTRES, else what the job was
+// given, as sites often leave the type out of what was asked for.
+Result<double> asked_fraction(const Fields& row, const SacctColumns& columns, const Place& place,
+                              const TraceJob& job) {
+  if (!columns.requested) return job.gpu_fraction;
+  const auto parsed = parse_tres(row[*columns.requested]);
+  if (!parsed) {
+    return place.bad("ReqTRES", row[*columns.requested],
+                     "resources such as cpu=8,gres/gpu=1,mem=64G");
+  }
+  return parsed->mig_slices > 0 ? parsed->mig_slices / 7.0 : job.gpu_fraction;
+}
+
 // What the user asked for at most, which is what a scheduler believes; 0 where there is no limit.
 Result<TimeUs> time_limit(const Fields& row, const SacctColumns& columns, const Place& place) {
   const auto none = [](std::string_view text) {
@@ -216,6 +229,9 @@ Result<Dropped> read_row(const Fields& row, const SacctColumns& columns, const P
   if (gpus->count == 0 && gpus->shards) return LossReason::kShards;
   if (gpus->count == 0) return LossReason::kNoGpu;
   set_gpus(*gpus, job);
+  const auto asked = asked_fraction(row, columns, place, job);
+  if (!asked) return pass_on(asked);
+  job.asked_fraction = *asked;
   const auto start = start_time(row, columns, place, job.submit_us);
   if (!start) return pass_on(start);
   job.start_us = *start;

@@ -138,6 +138,7 @@ Result<Dropped> read_row(const Row& row, const Lines& lines, const std::string& 
   if (!(gpus > 0)) return LossReason::kNoProcessors;
   if (gpus > kMaxGpusOfJob) return bad(row[4] > 0 ? 4 : 7, "at most 65536 GPUs of them");
   job.gpu_fraction = std::min(gpus, 1.0);
+  if (row[7] > 0) job.asked_fraction = std::min(row[7] / procs_per_gpu, 1.0);
   job.gpu_count = static_cast<std::int32_t>(std::ceil(gpus));
   return Dropped();
 }

@@ -27,31 +27,32 @@ bool complete_jobs(State& state) {
   return any;
 }
 
-void end_operation(Gpu& gpu) {
-  const SlotSet bit = SlotSet{1} << gpu.operation->slot;
-  gpu.present = gpu.operation->create ? gpu.present | bit : gpu.present & ~bit;
-  gpu.operation.reset();
-}
-
-void end_operations(State& state) {
+bool end_operations(State& state) {
+  bool any = false;
   for (Gpu& gpu : state.gpus) {
-    if (gpu.operation && gpu.operation->end_us == state.now_us) end_operation(gpu);
+    if (!gpu.operation || gpu.operation->end_us != state.now_us) continue;
+    end_operation(gpu);
+    any = true;
   }
+  return any;
 }
 
-void end_saves(State& state) {
+bool end_saves(State& state) {
+  bool any = false;
   for (int j = 0; j < job_count(state); ++j) {
-    JobState& job = state.jobs[j];
+    const JobState& job = state.jobs[j];
     if (job.phase != Phase::kSaving || job.save_end_us != state.now_us) continue;
-    job.left = job.left_saved;
-    state.gpus[job.gpu].last_job_us = state.now_us;
-    make_ready(state, j);
+    end_save(state, j);
+    any = true;
   }
+  return any;
 }
 
 void fail_gpu(State& state, int g) {
   Gpu& gpu = state.gpus[g];
   gpu.up = false;
+  gpu.failed_now = true;
+  gpu.queue.clear();
   gpu.present = 0;
   gpu.operation.reset();
   gpu.last_job_us = -1;
@@ -112,6 +113,16 @@ std::optional<Operation> choose_operation(const State& state, int g) {
   return std::nullopt;
 }
 
+}  // namespace
+
+void end_operation(Gpu& gpu) {
+  const SlotSet bit = SlotSet{1} << gpu.operation->slot;
+  gpu.present = gpu.operation->create ? gpu.present | bit : gpu.present & ~bit;
+  gpu.operation.reset();
+}
+
+namespace {
+
 // Begins what can begin; what takes no time also ends here.
 void carry_out_operations(State& state) {
   for (int g = 0; g < gpu_count(state); ++g) {
@@ -166,26 +177,37 @@ void cut_deadlines(State& state) {
   }
 }
 
+// Policies that place jobs themselves, and those that no displacement interferes with.
+bool is_joint(const State& state) {
+  const std::string& partitioner = state.setup->partitioner;
+  return partitioner == "greedy" || partitioner == "on-demand" || partitioner == "miso";
+}
+bool watches_everything(const State& state) {
+  return is_joint(state) && state.setup->partitioner != "greedy";
+}
+
 // Everything that happens now. `timer`: one of the partitioner is due.
 void one_instant(State& state, const std::vector<GpuEvent>& events, std::size_t& next_event,
                  bool timer) {
   for (Gpu& gpu : state.gpus) gpu.repartitioned_now = false;
   bool call_partitioner = complete_jobs(state);
-  end_operations(state);
-  end_saves(state);
+  const bool any_operation = end_operations(state);
+  const bool any_save = end_saves(state);
+  call_partitioner |= watches_everything(state) && (any_operation || any_save);
   call_partitioner |= fail_and_return_gpus(state, events, next_event);
   call_partitioner |= admit_jobs(state);
 
   if (call_partitioner || timer) decide_partition(state);
   carry_out_operations(state);
   start_awaiting_jobs(state);
-  if (state.setup->preemption == Preemption::kCheckpoint) {
+  for (Gpu& gpu : state.gpus) gpu.failed_now = false;
+  if (state.setup->preemption == Preemption::kCheckpoint && !watches_everything(state)) {
     displace_jobs(state);
     // Saves that take no time have ended: their jobs are ready for the placer.
     end_saves(state);
     start_awaiting_jobs(state);
   }
-  if (state.setup->partitioner != "greedy") {
+  if (!is_joint(state)) {
     if (is_free(state)) {
       reassign_all(state);
     } else {
@@ -237,7 +259,7 @@ struct Account {
 };
 
 // Charges the GPUs from now to `until_us`. Power changes between instants only where a board's
-// linger ends; a trace has another rule from its last submit on.
+// linger ends or a process has started; a trace has another rule from its last submit on.
 void charge(const State& state, TimeUs until_us, std::vector<Account>& accounts) {
   const auto& trace = state.setup->jobs->trace;
   for (int g = 0; g < gpu_count(state); ++g) {
@@ -245,6 +267,9 @@ void charge(const State& state, TimeUs until_us, std::vector<Account>& accounts)
     std::vector<TimeUs> cuts = {state.now_us, until_us};
     cuts.push_back(gpu.last_job_us + gpu.board->power.context_linger_us);
     if (trace) cuts.push_back(trace->last_submit_us);
+    for (const JobState& job : state.jobs) {
+      if (job.gpu == g) cuts.push_back(job.start_us + state.setup->costs.start_us);
+    }
     for (TimeUs& cut : cuts) cut = std::clamp(cut, state.now_us, until_us);
     std::sort(cuts.begin(), cuts.end());
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
@@ -318,7 +343,9 @@ Outcome run(const Setup& setup) {
     if (next_us == kNever) break;
     // Two days of timers that started no job: no later one will.
     if (!at_rest(state, events, next_event)) fruitless_timers = 0;
-    if (timer && ++fruitless_timers > 2 * static_cast<int>(setup.times_us.size())) break;
+    const int patience =
+        setup.partitioner == "miso" ? 4 : 2 * static_cast<int>(setup.times_us.size());
+    if (timer && ++fruitless_timers > patience) break;
     charge(state, next_us, accounts);
     state.now_us = next_us;
   }

@@ -22,6 +22,7 @@ enum class Preemption { kFree, kCheckpoint, kNone };
 struct Costs {
   bool timed_operations = false;     // `real`: create and destroy take the board's times.
   TimeUs deadline_cut_us = 0;        // `paper`: 4 s.
+  TimeUs start_us = 0;               // From the start of a process until it makes progress.
   TimeUs checkpoint_us[2] = {0, 0};  // By JobKind, where the job's column says nothing.
   TimeUs restore_us[2] = {0, 0};
   bool job_columns =
@@ -35,14 +36,25 @@ struct GpuEvent {
   bool fail = true;  // false: return
 };
 
+// The words of `on-demand`.
+struct OnDemandWords {
+  std::string request;       // asked, on-time, by-profile
+  std::map<int, int> sizes;  // by-profile: compute size by index of the speed profile.
+  std::string fit = "room";  // room, first, pack, spread
+  bool strict = false;
+  bool keep = false;
+};
+
 struct Setup {
   std::vector<const Board*> gpus;
   const JobTable* jobs = nullptr;
-  std::string partitioner;  // none, static, day-night, count, greedy
-  std::string placer;       // "" with greedy
+  std::string partitioner;  // none, static, day-night, count, greedy, on-demand, miso
+  std::string placer;       // "" with the last three
   // static: layouts[0], one for each GPU; day-night: layouts[k] from times_us[k] of the day on.
   std::vector<std::vector<std::string>> layouts;
   std::vector<TimeUs> times_us;
+  OnDemandWords on_demand;
+  TimeUs profile_us = 0;  // miso
   Preemption preemption = Preemption::kFree;
   Costs costs;
   std::vector<GpuEvent> events;

@@ -32,9 +32,10 @@ TimeUs seen_end_us(const State& state, int job) {
          remaining_us(state, job, Slice{j.gpu, j.slot});
 }
 
-// W's restore is part of its completion wherever it runs.
+// W's start and restore are part of its completion wherever it runs.
 TimeUs waiting_completion_us(const State& state, int job, Slice slice, TimeUs from_us) {
-  return from_us + restore_us(state, job, state.jobs[job].left) + remaining_us(state, job, slice);
+  return from_us + state.setup->costs.start_us + restore_us(state, job, state.jobs[job].left) +
+         remaining_us(state, job, slice);
 }
 
 bool late_on_every_free_slice(const State& state, int job) {
@@ -60,11 +61,12 @@ TimeUs completion_without_us(const State& state, int waiting) {
 
 // C_R1, given C_W1.
 TimeUs displaced_completion_us(const State& state, int running, Slice slice, TimeUs waiting_us) {
-  const TimeUs restore = restore_us(state, running, left_now(state, running));
-  TimeUs least = waiting_us + restore + remaining_us(state, running, slice);
+  const TimeUs again =
+      state.setup->costs.start_us + restore_us(state, running, left_now(state, running));
+  TimeUs least = waiting_us + again + remaining_us(state, running, slice);
   for (Slice other : free_slices(state)) {
     if (!runs_on(state, running, other)) continue;
-    least = std::min(least, state.now_us + save_us(state, running) + restore +
+    least = std::min(least, state.now_us + save_us(state, running) + again +
                                 remaining_us(state, running, other));
   }
   return least;

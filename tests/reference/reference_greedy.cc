@@ -52,7 +52,7 @@ double gain(const State& state, int job, int before, int after) {
   const double p_before = minutes_at(state, job, before);
   const double p_after = minutes_at(state, job, after);
   return (1 / p_after - 1 / p_before) / (after - before) *
-         std::pow(minutes_at(state, job, first), .9) / std::pow(left_now(state, job), .1);
+         std::pow(minutes_at(state, job, first), .9) / std::pow(believed_left_now(state, job), .1);
 }
 
 std::vector<int> jobs_to_size(const State& state) {
@@ -104,8 +104,8 @@ std::vector<Sized> choose_sizes(const State& state) {
     double best_gain = 0;
     for (Sized& s : sized) {
       const int after = next_larger(state, s.job, s.size);
-      const bool late =
-          state.now_us + remaining_at(state, s.job, s.size) > state.jobs[s.job].deadline_us;
+      const bool late = state.now_us + delay_us(state, s.job) + remaining_at(state, s.job, s.size) >
+                        state.jobs[s.job].deadline_us;
       if (after == 0 || !late || after - s.size > slices_left) continue;
       const double g = gain(state, s.job, s.size, after);
       if (best == nullptr || g > best_gain) {

@@ -111,6 +111,7 @@ SlotSet first_layout(const State& state, int gpu) {
   const Board& board = *state.gpus[gpu].board;
   if (setup.partitioner == "static") return parse(board, setup.layouts[0][gpu]);
   if (setup.partitioner == "day-night") return parse(board, list_in_force(state)[gpu]);
+  if (setup.partitioner == "on-demand") return 0;
   return largest_profile_alone(board);
 }
 
@@ -139,6 +140,10 @@ void decide_partition(State& state) {
     decide_count(state);
   } else if (partitioner == "greedy") {
     decide_greedy(state);
+  } else if (partitioner == "on-demand") {
+    decide_on_demand(state);
+  } else if (partitioner == "miso") {
+    decide_miso(state);
   } else {
     SM_CHECK(partitioner == "none" || partitioner == "static");  // The first layouts stay.
   }
@@ -146,6 +151,7 @@ void decide_partition(State& state) {
 
 TimeUs next_partitioner_timer(const State& state) {
   TimeUs next = kNever;
+  if (state.setup->partitioner == "miso") return next_miso_timer(state);
   if (state.setup->partitioner != "day-night") return next;
   const TimeUs midnight = state.now_us - state.now_us % kDayUs;
   for (TimeUs at : state.setup->times_us) {

@@ -16,7 +16,7 @@ struct Room {
 };
 
 TimeUs end_us(const State& state, int job, Slice slice) {
-  return state.now_us + remaining_us(state, job, slice);
+  return state.now_us + delay_us(state, job) + remaining_us(state, job, slice);
 }
 
 double full_us(const State& state, int job, Slice slice) {
@@ -101,11 +101,11 @@ std::optional<Slice> least_marginal_et(const Room& room, int job) {
     const std::vector<double>& power = state.gpus[slice.gpu].board->power.busy_w;
     const int b = room.busy[slice.gpu];
     const int c = compute_size(state, slice);
-    const auto remaining = static_cast<double>(remaining_us(state, job, slice));
+    const auto until_end = static_cast<double>(end_us(state, job, slice) - state.now_us);
     const auto late = static_cast<double>(
         std::max<TimeUs>(0, end_us(state, job, slice) - state.jobs[job].deadline_us));
     const double cost =
-        state.setup->energy_weight * (power[b + c] - power[b]) * remaining / 6e7 + late / 6e7;
+        state.setup->energy_weight * (power[b + c] - power[b]) * until_end / 6e7 + late / 6e7;
     if (!best || cost < best_cost) {
       best = slice;
       best_cost = cost;

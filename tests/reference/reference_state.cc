@@ -22,6 +22,28 @@ double left_if_stopped(const JobState& job, TimeUs now_us) {
          static_cast<double>(job.end_us - progress_from);
 }
 
+// Whether the job, which runs, has run for as long as it was believed to take, all in all, and what
+// is believed to be left.
+struct Belief {
+  double left = 1;
+  bool overdue = false;
+};
+Belief belief_if_stopped(const State& state, int job) {
+  const JobState& j = state.jobs[job];
+  const TimeUs run_us = state.now_us - j.start_us - j.overhead_us;
+  if (run_us <= 0) return {j.believed_left, j.overdue};
+  const Slice slice{j.gpu, j.slot};
+  const double full = full_us(state, job, *state.gpus[slice.gpu].board, profile_of(state, slice));
+  const TimeUs whole = whole_us(j.factor * j.believed_left * full);
+  const auto fraction = [&](TimeUs us) {
+    return j.believed_left * static_cast<double>(us) / static_cast<double>(whole);
+  };
+  if (!j.overdue && run_us < whole) return {fraction(whole - run_us), false};
+  const double again = .5;
+  if (!j.overdue) return {again * (1 + fraction(run_us - whole)), true};
+  return {j.believed_left + again * fraction(run_us), true};
+}
+
 // The believed over the true time on 7g, or on the largest size where the job does not run on 7g.
 double own_estimate(const Job& row) {
   TimeUs true_us = 0;
@@ -85,8 +107,13 @@ double left_now(const State& state, int job) {
   return j.phase == Phase::kRunning ? left_if_stopped(j, state.now_us) : j.left;
 }
 
+double believed_left_now(const State& state, int job) {
+  const JobState& j = state.jobs[job];
+  return j.phase == Phase::kRunning ? belief_if_stopped(state, job).left : j.believed_left;
+}
+
 TimeUs remaining_us(const State& state, int job, double full) {
-  return whole_us(state.jobs[job].factor * left_now(state, job) * full);
+  return whole_us(state.jobs[job].factor * believed_left_now(state, job) * full);
 }
 
 TimeUs remaining_us(const State& state, int job, Slice slice) {
@@ -197,6 +224,16 @@ TimeUs restore_us(const State& state, int job, double left) {
   return costs.restore_us[static_cast<int>(row.kind)];
 }
 
+TimeUs delay_us(const State& state, int job) {
+  const JobState& j = state.jobs[job];
+  if (j.phase != Phase::kRunning) return state.setup->costs.start_us;
+  return std::max<TimeUs>(0, j.start_us + j.overhead_us - state.now_us);
+}
+
+bool works(const State& state, int job, TimeUs at_us) {
+  return at_us >= state.jobs[job].start_us + state.setup->costs.start_us;
+}
+
 void start_job(State& state, int job, Slice slice) {
   JobState& j = state.jobs[job];
   const double full = full_us(state, job, *state.gpus[slice.gpu].board, profile_of(state, slice));
@@ -204,13 +241,16 @@ void start_job(State& state, int job, Slice slice) {
   j.gpu = slice.gpu;
   j.slot = slice.slot;
   j.start_us = state.now_us;
-  j.overhead_us = restore_us(state, job, j.left);
+  j.overhead_us = state.setup->costs.start_us + restore_us(state, job, j.left);
   j.end_us = j.start_us + j.overhead_us + whole_us(j.left * full);
 }
 
 void stop_job_free(State& state, int job) {
   JobState& j = state.jobs[job];
+  const Belief belief = belief_if_stopped(state, job);
   j.left = left_if_stopped(j, state.now_us);
+  j.believed_left = belief.left;
+  j.overdue = belief.overdue;
   state.gpus[j.gpu].last_job_us = state.now_us;
   make_ready(state, job);
   ++state.outcome.preemptions;
@@ -219,10 +259,22 @@ void stop_job_free(State& state, int job) {
 void stop_job_saving(State& state, int job) {
   JobState& j = state.jobs[job];
   // `left` itself stays until the save has ended: a failure loses the save.
+  const Belief belief = belief_if_stopped(state, job);
   j.left_saved = left_if_stopped(j, state.now_us);
+  j.believed_left_saved = belief.left;
+  j.overdue_saved = belief.overdue;
   j.save_end_us = state.now_us + save_us(state, job);
   j.phase = Phase::kSaving;
   ++state.outcome.preemptions;
+}
+
+void end_save(State& state, int job) {
+  JobState& j = state.jobs[job];
+  j.left = j.left_saved;
+  j.believed_left = j.believed_left_saved;
+  j.overdue = j.overdue_saved;
+  state.gpus[j.gpu].last_job_us = state.now_us;
+  make_ready(state, job);
 }
 
 void make_ready(State& state, int job) {

@@ -18,8 +18,19 @@ int bin_of(double us) {
   return bin;
 }
 
-bool is_ready(const State& state, Phase phase) {
-  if (state.setup->preemption != Preemption::kFree) return phase == Phase::kReady;
+// `on-demand`: the creation of the job's slice has not begun.
+bool is_only_queued(const State& state, const JobState& job) {
+  if (job.phase != Phase::kAwaiting) return false;
+  for (const Queued& queued : state.gpus[job.gpu].queue) {
+    if (queued.create && queued.slot == job.slot) return true;
+  }
+  return false;
+}
+
+bool is_ready(const State& state, const JobState& job) {
+  const Phase phase = job.phase;
+  if (state.setup->preemption != Preemption::kFree)
+    return phase == Phase::kReady || is_only_queued(state, job);
   return phase == Phase::kReady || phase == Phase::kRunning || phase == Phase::kAwaiting;
 }
 
@@ -46,9 +57,9 @@ Sums sum_up(const State& state) {
     if (job.phase == Phase::kFuture) continue;
     const TimeUs end_us = job.phase == Phase::kDone ? state.outcome.finish_us[j] : state.now_us;
     sums.tardiness_us += std::max<TimeUs>(0, end_us - job.deadline_us);
-    if (!is_ready(state, job.phase)) continue;
+    if (!is_ready(state, job)) continue;
     const int largest = fleet_sizes(state).back();
-    const double left = job.factor * job.left;
+    const double left = job.factor * job.believed_left;
     ++sums.bins[0][bin_of(static_cast<double>(job.deadline_us - state.now_us))];
     ++sums.bins[1][bin_of(left * mean_full_us(state, j, 1, 2))];
     ++sums.bins[2][bin_of(left * mean_full_us(state, j, 3, 4))];

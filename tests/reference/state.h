@@ -3,6 +3,7 @@
 // is found by looking at all jobs. Section names in comments are those of docs/model/semantics.md.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -19,14 +20,27 @@ struct Operation {
   TimeUs end_us = 0;
 };
 
+// `on-demand`: an operation that a GPU is still to begin.
+struct Queued {
+  bool create = true;
+  int slot = 0;
+  TimeUs since_us = 0;
+};
+
 struct Gpu {
   const Board* board = nullptr;
   bool up = true;
   SlotSet present = 0;  // Slices that take room now.
   SlotSet target = 0;   // Slices wanted; a present slice outside it is doomed.
   std::optional<Operation> operation;
-  bool repartitioned_now = false;  // At this instant.
-  TimeUs last_job_us = -1;         // When a job last left it; -1: never, or not since it failed.
+  bool repartitioned_now = false;     // At this instant.
+  bool failed_now = false;            // At this instant, even if it has returned.
+  std::vector<Queued> queue;          // `on-demand`: first to begin first.
+  bool due = false;                   // `miso`: its jobs have changed since its layout was chosen.
+  bool has_new_job = false;           // `miso`: since then one has come.
+  TimeUs profiles_until_us = 0;       // `miso`
+  std::vector<SlotSet> maximal_sets;  // `miso`: in order of their layout's number.
+  TimeUs last_job_us = -1;            // When a job last left it; -1: never, or not since it failed.
 };
 
 enum class Phase {
@@ -41,7 +55,10 @@ enum class Phase {
 struct JobState {
   Phase phase = Phase::kFuture;
   double left = 1;  // Fraction that was left at the last start (or is left, while it does not run).
-  double factor = 1;  // Estimate error.
+  double factor = 1;  // Believed times are this many times the true ones.
+  // "What a policy believes", as of the last start (or now, while it does not run).
+  double believed_left = 1;
+  bool overdue = false;
   TimeUs deadline_us = 0;
   int gpu = -1;
   int slot = -1;
@@ -50,6 +67,12 @@ struct JobState {
   TimeUs end_us = 0;
   TimeUs save_end_us = 0;
   double left_saved = 1;  // What `left` becomes when the save ends.
+  double believed_left_saved = 1;
+  bool overdue_saved = false;
+  // `miso`: the GPU it went to and the slot it was given there; -1: none.
+  int home = -1;
+  int given = -1;
+  std::map<int, long> worth;  // By compute size, of slices it runs on there.
 };
 
 // A slice that a job can be given: there, and not doomed.
@@ -84,6 +107,7 @@ bool runs_on(const State& state, int job, const Profile& profile);
 bool runs_on(const State& state, int job, Slice slice);
 double full_us(const State& state, int job, const Board& board, const Profile& profile);
 double left_now(const State& state, int job);
+double believed_left_now(const State& state, int job);
 // What a policy sees, for a full time.
 TimeUs remaining_us(const State& state, int job, double full);
 TimeUs remaining_us(const State& state, int job, Slice slice);
@@ -112,12 +136,18 @@ inline bool is_free(const State& state) { return state.setup->preemption == Pree
 // Save and restore of a job under the present costs and preemption.
 TimeUs save_us(const State& state, int job);
 TimeUs restore_us(const State& state, int job, double left);
+// How long a policy expects the job to make no progress yet: what is left of the overhead of one
+// that runs, else the start of a process.
+TimeUs delay_us(const State& state, int job);
+// Whether the job's process has started by then ("Energy"); it is on a slice.
+bool works(const State& state, int job, TimeUs at_us);
 
 // Changes of one job, now.
 void start_job(State& state, int job, Slice slice);
 void stop_job_free(State& state, int job);    // `free`: it is ready at once.
 void stop_job_saving(State& state, int job);  // `checkpoint`: it saves first, perhaps for no time.
-void make_ready(State& state, int job);       // It stops waiting for a slice.
+void end_save(State& state, int job);
+void make_ready(State& state, int job);  // It stops waiting for a slice.
 // Jobs whose slice has come to be there without a job start on it.
 void start_awaiting_jobs(State& state);
 
@@ -132,6 +162,12 @@ std::vector<Placement> place(State& state, const std::vector<int>& ready,
 // A partitioner names a multiset for a GPU ("Layouts", second rule and the dooming of the third).
 void name_target(State& state, int gpu, SlotSet layout);
 void decide_greedy(State& state);
+void decide_on_demand(State& state);
+void decide_miso(State& state);
+TimeUs next_miso_timer(const State& state);
+// Begins the operations of a GPU's queue that can begin; what takes no time also ends.
+void work_off_queues(State& state);
+void end_operation(Gpu& gpu);
 
 Sums sum_up(const State& state);
 
