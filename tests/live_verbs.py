@@ -15,6 +15,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 from live_server import Server
@@ -40,14 +41,15 @@ class Operator:
             self.wrong.append(f'smartmig {line}: exit {ran.returncode}, expected {status} and {pattern!r}:\n{printed}')
         return printed.strip()
 
-    def comes_to(self, line, pattern):
+    def comes_to(self, line, pattern, status=0):
         """The same, after some time."""
         end = time.monotonic() + 60
         while time.monotonic() < end:
-            if re.fullmatch(pattern, self.ask(line).stdout.strip(), re.DOTALL):
+            ran = self.ask(line)
+            if ran.returncode == status and re.fullmatch(pattern, (ran.stdout + ran.stderr).strip(), re.DOTALL):
                 return
             time.sleep(0.05)
-        self.says(line, pattern)
+        self.says(line, pattern, status)
 
 
 def changes(operator, line, pattern):
@@ -301,17 +303,26 @@ def raise_an_alarm(program):
     server = Server(program, '--fleet', '2xA100-40GB', '--speed', '20000', '--policy', 'static:1-1-1-1-1-1-1*2/edf')
     operator = Operator(program, server)
     alarm = r'over the last day the modelled policy none/edf was better than static:\S+: ET \S+ against \S+'
-    try:
-        operator.says('status', r'(?!.*\nalarm ).*')
-        submitted, end = 0, time.monotonic() + 60
-        while (now_s := server.summary()['now_s']) < 26 * 3600 and time.monotonic() < end:
-            while submitted < now_s / 1200:
+    seen = threading.Event()
+
+    def submit():
+        """Three jobs an hour, until the alarm was seen: a day takes 4 s, and one without jobs would end it."""
+        submitted = 0
+        while not seen.wait(0.02):
+            while submitted < server.summary()['now_s'] / 1200:
                 server.ask('POST', '/jobs', {'profile': 'bert-training', 'work_s': 600, 'deadline_s': 900})
                 submitted += 1
-            time.sleep(0.02)
+
+    submitter = threading.Thread(target=submit)
+    try:
+        operator.says('status', r'(?!.*\nalarm ).*')
+        submitter.start()
         operator.comes_to('status', rf'.*\nalarm     {alarm}\n.*')
-        operator.says('doctor', rf'good [^\n]+\nBAD  policy +{alarm}', 1)
+        operator.comes_to('doctor', rf'good [^\n]+\nBAD  policy +{alarm}', 1)
     finally:
+        seen.set()
+        if submitter.ident is not None:
+            submitter.join()
         server.end()
         server.clean_up()
     return operator.wrong
