@@ -1,8 +1,10 @@
 // The live controller on a simulated fleet that is a process of its own.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <map>
 #include <optional>
+#include <thread>
 
 #include "control/journal.h"
 #include "live_fixture.h"
@@ -53,6 +55,31 @@ TEST(LiveFleet, RunsJobsToTheirEndAndReplays) {
     ASSERT_TRUE(journal->commit().has_value());
   }
   EXPECT_NE(wrong_journal(rig.state_dir()), "");
+}
+
+TEST(LiveFleet, ShowsNothingThatIsNotInTheJournal) {
+  LiveRig rig("shows-what-is-written");
+  rig.start_fleet("1xA100-40GB", 2000);
+  ControllerOptions options = rig.options("none/edf");
+  // The loop is often away, so that the end of a run and a question come together.
+  options.at = [](std::string_view point) {
+    if (point == "committed") std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  };
+  auto controller = rig.start_controller(options);
+  ASSERT_TRUE(controller.has_value()) << controller.error().message;
+  auto reader = JournalReader::open(rig.state_dir());
+  ASSERT_TRUE(reader.has_value());
+  for (int i = 0; i < 20; ++i) {
+    const auto job = (*controller)->submit(job_of(20, 300), "test");
+    ASSERT_TRUE(job.has_value());
+    ASSERT_TRUE(wait_until([&] {
+      const FleetSummary seen = (*controller)->summary();
+      return seen.queued + seen.running == 0;
+    }));
+    const auto row = reader->job(job->id);
+    ASSERT_TRUE(row && row->has_value());
+    ASSERT_EQ(to_string((*row)->phase), "done") << "job " << job->id;
+  }
 }
 
 TEST(LiveFleet, ForgetsWhatIsOldAndReplaysTheRest) {

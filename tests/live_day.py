@@ -90,12 +90,16 @@ class Faults(threading.Thread):
         self.stopped = threading.Event()
         self.made = {}
         self.lost = set()
+        self.trouble = ''
 
     def run(self):
-        while not self.stopped.wait(self.every_s):
-            kind = self.random.choice(self.KINDS)
-            self.made[kind] = self.made.get(kind, 0) + 1
-            self.make(kind)
+        try:
+            while not self.stopped.wait(self.every_s):
+                kind = self.random.choice(self.KINDS)
+                self.made[kind] = self.made.get(kind, 0) + 1
+                self.make(kind)
+        except Exception as trouble:  # Told by the main thread.
+            self.trouble = f'no more faults: {trouble!r}'
         self.server.tell_fleet({'op': 'clear'})
         for gpu in self.lost:
             self.server.tell_fleet({'op': 'return', 'gpu': gpu})
@@ -239,6 +243,7 @@ def one_day(options, seed):
         troubles.append(f'{len(day)} jobs were submitted')
     ets = None
     if faults:
+        troubles += [faults.trouble] if faults.trouble else []
         print('faults: ' + ', '.join(f'{count} {kind}' for kind, count in sorted(faults.made.items())))
     elif set(states) != {'done'}:
         troubles.append('not every job is done')

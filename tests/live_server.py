@@ -94,7 +94,7 @@ class Server:
 
     def tell_fleet(self, request):
         with socket.socket(socket.AF_UNIX) as channel:
-            channel.settimeout(10)
+            channel.settimeout(60)  # The fleet writes before it answers, and disks of busy machines stall.
             channel.connect(self.state + '/fleet/fleet.sock')
             channel.sendall(json.dumps({'id': 1, **request}).encode() + b'\n')
             return json.loads(channel.makefile().readline())

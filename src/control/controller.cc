@@ -138,6 +138,9 @@ void Controller::Impl::take(std::vector<Input>& inputs) {
     }
   }
   if (!submissions.empty()) accept(submissions);
+  if (queries.empty()) return;
+  // Whoever reads the journal after an answer finds there what the answer showed.
+  if (trouble.empty()) keep_what_came();
   for (const Query& query : queries) query();
 }
 
