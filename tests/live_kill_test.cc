@@ -234,7 +234,8 @@ TEST_P(LiveKillAt, LosesNothing) {
     Client client(static_cast<std::uint64_t>(nth));
     {
       ControllerProcess controller(rig, "smartmig", GetParam().point, nth);
-      // Retries of one GPU come 10, 20 and 40 s after each other: the third takes more than a minute.
+      // Retries of one GPU come 10, 20 and 40 s after each other: the third takes more than a
+      // minute.
       ASSERT_FALSE(client.load(controller, 240)) << "it was never there";
     }
     rig.tell_fleet("\"op\":\"clear\"");
