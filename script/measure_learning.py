@@ -417,7 +417,7 @@ def main():
     text = (
         "# What was learned\n\nMade by `script/results learning`. Days that no training saw (training days have numbers from 1,000,000 on), "
         f"{options.days} of them and the same for every policy; intervals are 95 %, bootstrapped over days; differences are paired. ET and units are the papers'. "
-        "[What is learned, and from what](../model/learning.md); [how `smartmig` decides](../model/smartmig.md).\n\n"
+        "[What is learned, and from what](../model/learning.md); [how `prices`, which these pages call `smartmig`, decides](../model/prices.md).\n\n"
     ) + "\n".join(section(run, options.days) for section in chosen)
     left_out = [section.__name__.replace("_", " ") for section in SECTIONS if section not in chosen]
     if left_out:

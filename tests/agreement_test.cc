@@ -3,7 +3,7 @@
 // must agree to the microsecond.
 #include <gtest/gtest.h>
 
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "random_case.h"
 #include "reference_setup.h"
 #include "sim/metrics.h"
@@ -14,7 +14,7 @@ namespace {
 void expect_agreement(const RandomCase& random) {
   SCOPED_TRACE(random.describe());
   const Fleet fleet = Fleet::parse(random.fleet).value();
-  const Policy policy = make_policy(random.policy, fleet).value();
+  const Policy policy = make_named_policy(random.policy, fleet).value();
   const EngineOptions options = engine_options(random);
   Engine engine(fleet, random.jobs, policy, options);
   const auto done = engine.run();

@@ -7,22 +7,22 @@
 #include <functional>
 
 #include "base/random.h"
+#include "foresight/named_policies.h"
 #include "policy/place.h"
-#include "policy/registry.h"
 #include "random_case.h"
 
 namespace smartmig {
 namespace {
 
 // All that decisions lead to, at one instant.
-struct Standing {
+struct Observed {
   TimeUs at_us = 0;
   std::vector<std::uint64_t> numbers;
-  friend bool operator==(const Standing&, const Standing&) = default;
+  friend bool operator==(const Observed&, const Observed&) = default;
 };
 
-Standing standing_of(const State& state) {
-  Standing now{state.now(), {}};
+Observed observe(const State& state) {
+  Observed now{state.now(), {}};
   for (JobIndex job = 0; job < state.arrived(); ++job) {
     now.numbers.push_back(static_cast<std::uint64_t>(state.job_state(job).status));
     now.numbers.push_back(state.job_state(job).slice);
@@ -36,7 +36,7 @@ Standing standing_of(const State& state) {
 }
 
 struct ObservedRun {
-  std::vector<Standing> standings;
+  std::vector<Observed> standings;
   std::vector<TimeUs> finish_us;
 };
 
@@ -45,7 +45,7 @@ ObservedRun run_until(const Fleet& fleet, const JobTable& jobs, const Policy& po
   Engine engine(fleet, jobs, policy, options);
   ObservedRun run;
   while (engine.step() && engine.state().now() <= until_us)
-    run.standings.push_back(standing_of(engine.state()));
+    run.standings.push_back(observe(engine.state()));
   run.finish_us.assign(engine.finish_us().begin(), engine.finish_us().end());
   return run;
 }
@@ -108,14 +108,14 @@ TEST_P(Anticipation, IsBeyondEveryPolicy) {
   for (int i = 0; i < case_count(300); ++i) {
     const RandomCase random = random_case(29, static_cast<std::uint64_t>(i), GetParam());
     const auto make = [&](const Fleet& fleet, const JobTable&) {
-      return make_policy(random.policy, fleet).value();
+      return make_named_policy(random.policy, fleet).value();
     };
     ASSERT_EQ(difference(random, make, static_cast<std::uint64_t>(i)), "");
   }
 }
 
 std::vector<std::string> every_policy() {
-  std::vector<std::string> kinds = joint_names();
+  std::vector<std::string> kinds = named_joint_policies();
   for (const std::string& partitioner : partitioner_names()) {
     for (const std::string& placer : placer_names()) kinds.push_back(partitioner + "/" + placer);
   }
@@ -138,7 +138,7 @@ TEST(AnticipationOfNetworks, IsBeyondThem) {
       {"8xA100-40GB", "static:7,7,4-3,4-3,4-2-1,4-2-1,2-2-2-1,2-2-2-1/learned"}};
   for (const auto& [fleet_spec, policy] : learned) {
     const auto make = [&](const Fleet& fleet, const JobTable&) {
-      return make_policy(policy, fleet).value();
+      return make_named_policy(policy, fleet).value();
     };
     for (int i = 0; i < case_count(300); ++i) {
       RandomCase random = random_case(31, static_cast<std::uint64_t>(i), "none/edf");
@@ -176,7 +176,7 @@ TEST(AnticipationByTrueTimes, IsFound) {
   for (int i = 0; i < 300; ++i) {
     const RandomCase random = random_case(29, static_cast<std::uint64_t>(i), "static/edf");
     const auto make = [&](const Fleet& fleet, const JobTable& jobs) {
-      Policy policy = make_policy(random.policy, fleet).value();
+      Policy policy = make_named_policy(random.policy, fleet).value();
       policy.placer = std::make_unique<Clairvoyant>(jobs);
       return policy;
     };

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "bound/bound.h"
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "random_case.h"
 #include "sim/metrics.h"
 #include "study/bound_days.h"
@@ -22,7 +22,7 @@ RunSettings settings_of(const RandomCase& random, const Fleet& fleet) {
 
 void expect_bounded(const RunSettings& settings, const std::string& policy, const JobTable& jobs,
                     int rounds) {
-  const auto metrics = run_day(settings, *make_policy(policy, *settings.fleet), jobs, 0);
+  const auto metrics = run_day(settings, *make_named_policy(policy, *settings.fleet), jobs, 0);
   ASSERT_TRUE(metrics) << metrics.error().message;
   const BoundInput input = bound_input(settings, jobs);
   AscentOptions options;
@@ -94,7 +94,7 @@ TEST(Bounds, HoldOnAPapersDayForTheWellKnownPolicies) {
   options.rounds = 30;
   const double bound = certify(bound_input(settings, jobs), Objective::kEt, options)->value;
   for (const std::string& policy : default_policies(fleet)) {
-    const auto metrics = run_day(settings, *make_policy(policy, fleet), jobs, 0);
+    const auto metrics = run_day(settings, *make_named_policy(policy, fleet), jobs, 0);
     ASSERT_TRUE(metrics);
     EXPECT_GT(metrics->et, bound * 1.15) << policy << ": as far as is known";
   }

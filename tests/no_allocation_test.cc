@@ -6,9 +6,9 @@
 
 #include "base/random.h"
 #include "counted_allocation.h"
+#include "foresight/named_policies.h"
 #include "learn/environments.h"
 #include "policy/learned.h"
-#include "policy/registry.h"
 #include "sim/engine.h"
 
 namespace smartmig {
@@ -60,7 +60,7 @@ long allocations_when_warm(const Policy& policy, Preemption preemption) {
 }
 
 long allocations_when_warm(const std::string& spec, Preemption preemption) {
-  return allocations_when_warm(*make_policy(spec, eight_gpus()), preemption);
+  return allocations_when_warm(*make_named_policy(spec, eight_gpus()), preemption);
 }
 
 const std::string kLayouts = "7,7,4-3,4-2-1,4-2-1,3-3,3-3,2-2-1-1-1";
@@ -87,11 +87,31 @@ TEST(NoAllocationWhileLayoutsChange, UnderPoliciesThatChangeThem) {
        {Preemption::kFree, Preemption::kCheckpoint, Preemption::kOff}) {
     EXPECT_EQ(allocations_when_warm("count/cedf", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("greedy", preemption), 0) << to_string(preemption);
-    EXPECT_EQ(allocations_when_warm("smartmig", preemption), 0) << to_string(preemption);
+    EXPECT_EQ(allocations_when_warm("prices", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("miso", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("on-demand:on-time", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("on-demand:on-time,pack,strict,keep", preemption), 0)
         << to_string(preemption);
+  }
+}
+
+// The futures of one look are larger than those of another: what it takes to simulate them grows
+// until each has been seen, in the order of each placer. A run that is made again and again finds
+// it all there.
+TEST(NoAllocationWhileLookingAhead, InARunThatIsMadeAgainAndAgain) {
+  const JobTable jobs = burst_then_steady();
+  for (const Preemption preemption :
+       {Preemption::kFree, Preemption::kCheckpoint, Preemption::kOff}) {
+    EngineOptions options;
+    options.preemption = preemption;
+    Engine engine(eight_gpus(), jobs, *make_named_policy("smartmig", eight_gpus()), options);
+    for (int again = 0; again < 2; ++again) {
+      ASSERT_TRUE(engine.run().has_value());
+      engine.restart(jobs, options.seed);
+    }
+    const long before = allocations_so_far();
+    ASSERT_TRUE(engine.run().has_value());
+    EXPECT_EQ(allocations_so_far() - before, 0) << to_string(preemption);
   }
 }
 
@@ -158,11 +178,11 @@ std::shared_ptr<const LearnedPolicy> random_network(LearnedSettings settings) {
 }
 
 TEST(NoAllocationUnderLearnedPolicies, OnceTheirRoomHasGrown) {
-  Policy layouts = *make_policy("none/cedf", eight_gpus());
+  Policy layouts = *make_named_policy("none/cedf", eight_gpus());
   layouts.partitioner = make_learned_layouts(random_network({}), 1);
-  Policy sizes = *make_policy("count/cedf", eight_gpus());
+  Policy sizes = *make_named_policy("count/cedf", eight_gpus());
   sizes.placer = make_learned_placer(random_network({.kind = LearnedKind::kSize}), 1);
-  Policy slices = *make_policy("static:" + kLayouts + "/edf", eight_gpus());
+  Policy slices = *make_named_policy("static:" + kLayouts + "/edf", eight_gpus());
   LearnedSettings settings = {.kind = LearnedKind::kPlacement};
   settings.slices = slice_sizes(eight_gpus(), *parse_layout_list(kLayouts, eight_gpus()));
   slices.placer = make_learned_placer(random_network(settings), 1);

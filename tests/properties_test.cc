@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "random_case.h"
 #include "sim/metrics.h"
 
@@ -237,7 +237,7 @@ TEST(Properties, HoldAtEveryInstantOfEveryRun) {
         random_case(11, static_cast<std::uint64_t>(i), now_and_then_smartmig(i));
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
-    Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(),
+    Engine engine(fleet, random.jobs, make_named_policy(random.policy, fleet).value(),
                   options_with_records(random));
     Auditor auditor(engine, random);
     while (engine.step() && !HasFatalFailure()) auditor.look();
@@ -253,7 +253,7 @@ TEST(Properties, ACopiedEngineGoesOnLikeTheOriginal) {
         random_case(13, static_cast<std::uint64_t>(i), now_and_then_smartmig(i));
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
-    Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(),
+    Engine engine(fleet, random.jobs, make_named_policy(random.policy, fleet).value(),
                   options_with_records(random));
     for (int step = i % 7; step > 0 && engine.step(); --step) {
     }

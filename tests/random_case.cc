@@ -141,7 +141,7 @@ std::vector<std::string> policy_kinds() {
   for (const std::string& placer : placer_names()) kinds.push_back("static/" + placer);
   for (const char* kind :
        {"none/edf", "day-night/cedf", "day-night/first-fit", "count/cedf", "count/edf",
-        "count/slowest-on-time", "none/shortest-remaining", "count/least-laxity"}) {
+        "count/slowest-on-time", "none/shortest-remaining", "count/apparent-tardiness"}) {
     kinds.push_back(kind);
   }
   return kinds;

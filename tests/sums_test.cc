@@ -2,7 +2,7 @@
 // instant; and a run in parts, or on an engine used before, against a plain one.
 #include <gtest/gtest.h>
 
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "reference_setup.h"
 #include "sim/metrics.h"
 
@@ -57,7 +57,7 @@ TEST(Sums, AgreeWithTheReferenceAtEveryInstant) {
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
     const EngineOptions options = options_with_sums(random);
-    Engine engine(fleet, random.jobs, make_policy(random.policy, fleet).value(), options);
+    Engine engine(fleet, random.jobs, make_named_policy(random.policy, fleet).value(), options);
     reference::Setup setup = to_setup(random, fleet, options.costs);
     setup.sum_up = true;
     const reference::Outcome expected = reference::run(setup);
@@ -78,7 +78,7 @@ TEST(Sums, DoNotChangeARun) {
     const RandomCase random = random_case(23, static_cast<std::uint64_t>(i));
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
-    const Policy policy = make_policy(random.policy, fleet).value();
+    const Policy policy = make_named_policy(random.policy, fleet).value();
     EngineOptions options = options_with_sums(random);
     Engine with(fleet, random.jobs, policy, options);
     options.aggregates = options.tardiness = false;
@@ -107,9 +107,10 @@ TEST(Restart, GivesTheRunThatANewEngineGives) {
     options.seed = 5;
     PolicyOptions seeded;
     seeded.seed = 5;
-    Engine fresh(fleet, second.jobs, make_policy(first.policy, fleet, seeded).value(), options);
+    Engine fresh(fleet, second.jobs, make_named_policy(first.policy, fleet, seeded).value(),
+                 options);
     options.seed = 1;
-    Engine used(fleet, first.jobs, make_policy(first.policy, fleet).value(), options);
+    Engine used(fleet, first.jobs, make_named_policy(first.policy, fleet).value(), options);
     for (int steps = i % 40; steps > 0 && used.step(); --steps) {
     }
     used.restart(second.jobs, 5);

@@ -11,7 +11,7 @@
 #include "cli/help.h"
 #include "cli/report_options.h"
 #include "cli/sweep_run.h"
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "report/comparison.h"
 #include "report/comparison_pictures.h"
 #include "report/sweep_page.h"
@@ -141,7 +141,7 @@ void add_compare(CLI::App& app, Action& action, const Invocation& invocation) {
       "A folder for report.html, compare.csv, compare.json and days.csv, or sweep.csv and "
       "sweep.json");
   add_report_options(*command, options->report);
-  command->footer(describe_policies());
+  command->footer(describe_named_policies());
   add_examples(
       *command,
       {{"Compare three policies on 20 days of the papers' workload",

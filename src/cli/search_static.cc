@@ -16,8 +16,8 @@
 #include "cli/run_options.h"
 #include "cli/search_days.h"
 #include "cli/search_on_demand.h"
+#include "foresight/named_policies.h"
 #include "mig/mig_parted.h"
-#include "policy/registry.h"
 #include "report/comparison.h"
 #include "report/table.h"
 #include "study/published.h"
@@ -90,7 +90,7 @@ Result<SearchOptions> read_search(const SearchStaticOptions& options, const Flee
   if (options.budget < 1)
     return fail("--budget: found {}, expected 1 or more simulated days", options.budget);
   search.budget = static_cast<std::size_t>(options.budget);
-  if (const auto policy = make_policy("none/" + search.placer, fleet); !policy)
+  if (const auto policy = make_named_policy("none/" + search.placer, fleet); !policy)
     return pass_on(policy);
   for (const std::string& start : search.starts) {
     if (const auto layouts = parse_layout_list(start, fleet); !layouts) return pass_on(layouts);

@@ -13,7 +13,7 @@
 #include "cli/report_options.h"
 #include "cli/run_options.h"
 #include "fleet/speeds.h"
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "report/report_page.h"
 #include "report/run_files.h"
 #include "report/timeline.h"
@@ -86,7 +86,7 @@ int run_simulate(const SimulateOptions& options, const Invocation& invocation) {
   const Fleet& fleet = (*setup)->fleet;
   RunSettings& settings = (*setup)->settings;
   const auto policy =
-      make_policy(options.policy, fleet, {settings.energy_weight, settings.engine.seed});
+      make_named_policy(options.policy, fleet, {settings.energy_weight, settings.engine.seed});
   if (!policy) return bad_input(policy.error().message);
   const auto jobs = read_jobs(options.run.workload, fleet);
   if (!jobs) return bad_input(jobs.error().message);
@@ -142,7 +142,7 @@ void add_simulate(CLI::App& app, Action& action, const Invocation& invocation) {
   command->add_flag(
       "--records", options->records,
       "Also measure utilisation, fragmentation and the queue over the run (--out turns it on)");
-  command->footer(describe_policies());
+  command->footer(describe_named_policies());
   add_examples(*command,
                {{"Simulate a day of the papers' workload",
                  "smartmig simulate --policy smartmig --fleet 8xA100-40GB"},

@@ -17,7 +17,7 @@
 #include "cli/cli.h"
 #include "cli/help.h"
 #include "cli/report_options.h"
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "report/output_folder.h"
 #include "report/suite_report.h"
 #include "workload/import.h"
@@ -89,7 +89,7 @@ Result<SuiteOptions> read_suite_options(const SuiteCommand& command) {
   for (const std::string& policy : options.policies) {
     if (policy.starts_with("static:") || policy.starts_with("day-night:"))
       return fail("--policy: {} lists a layout for each GPU, expected one for any fleet", policy);
-    if (const auto made = make_policy(policy, fleet); !made) return pass_on(made);
+    if (const auto made = make_named_policy(policy, fleet); !made) return pass_on(made);
   }
   return options;
 }
@@ -281,7 +281,7 @@ void add_suite(CLI::App& app, Action& action, const Invocation& invocation) {
       "suite", "Judge policies on drawn settings, against the best simple policy of each");
   const auto options = std::make_shared<SuiteCommand>();
   add_suite_options(*command, *options);
-  command->footer(describe_policies());
+  command->footer(describe_named_policies());
   add_examples(*command,
                {{"Judge smartmig on 40 settings (about an hour on two cores)",
                  "smartmig suite --draw 40 --seed 7"},

@@ -4,8 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include "foresight/named_policies.h"
 #include "policy/place_on.h"
-#include "policy/registry.h"
 
 namespace smartmig {
 namespace {
@@ -77,7 +77,7 @@ Result<Model> Model::make(const Snapshot& snapshot, TimeUs now) {
   if (*preemption == Preemption::kFree)
     return fail(
         "preemption: found 'free', expected checkpoint or none: a live job does not stop for free");
-  auto policy = make_policy(setup.policy, *fleet, {setup.energy_weight, setup.seed});
+  auto policy = make_named_policy(setup.policy, *fleet, {setup.energy_weight, setup.seed});
   if (!policy) return pass_on(policy);
   if (snapshot.gpus.size() != fleet->gpu_count())
     return fail("fleet: {} GPUs stand in the journal, {} in '{}'", snapshot.gpus.size(),

@@ -155,6 +155,17 @@ Fleet Fleet::with_speeds(std::span<const BoardSpeed> speeds, const std::string& 
   return fleet;
 }
 
+Fleet Fleet::subset(std::span<const GpuIndex> gpus) const {
+  Fleet fleet = *this;
+  fleet.gpu_board_.clear();
+  fleet.compute_slices_ = 0;
+  for (const GpuIndex gpu : gpus) {
+    fleet.gpu_board_.push_back(gpu_board_[gpu]);
+    fleet.compute_slices_ += board(gpu).compute_slices;
+  }
+  return fleet;
+}
+
 Fleet Fleet::with_power_scaled(double scale) const {
   Fleet fleet = *this;
   for (const Board*& board : fleet.boards_) {

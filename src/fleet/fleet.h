@@ -90,6 +90,9 @@ class Fleet {
   // of each size; 0 where there is none.
   std::array<double, kSizeCount> best_times(const Job& job, KindSet kinds) const;
 
+  // Some of the GPUs, in this order, with the same boards and kinds of slices.
+  Fleet subset(std::span<const GpuIndex> gpus) const;
+
   // The same GPUs, each drawing `scale` times the power in every state.
   Fleet with_power_scaled(double scale) const;
 

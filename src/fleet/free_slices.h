@@ -26,6 +26,7 @@ class FreeSlices {
  public:
   FreeSlices(const Fleet& fleet, GpuOrder order);
   void clear();  // As new.
+  GpuOrder order() const { return order_; }
 
   // A slice that is there becomes free, or stops being free, without a job having it.
   void add(SliceId slice, KindIndex kind) {

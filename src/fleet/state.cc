@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "base/random.h"
 
@@ -57,6 +58,7 @@ void State::restart(std::span<const Job> jobs, std::uint64_t seed) {
   running_.clear();
   awaiting_.clear();
   power_.restart(attribute_energy_ ? jobs.size() : 0);
+  belief_errors_.clear();
   if (aggregates_) aggregates_->restart(jobs.size());
   if (tardiness_) tardiness_->restart();
   in_system_ = ready_count_ = 0;
@@ -203,6 +205,15 @@ State::Belief State::belief_in_run(const JobState& state, const SliceState& slic
   if (state.overdue) return {left + kOverdueShare * share(ran_us), true};
   if (ran_us < believed_us) return {share(believed_us - ran_us), false};
   return {kOverdueShare * (1 + share(ran_us - believed_us)), true};
+}
+
+// The run of a job has ended: what it did in all, in units of what it was believed to need.
+void State::note_belief_error(const JobState& state, const SliceState& slice) {
+  const double full = state.estimate * fleet_->full_us(jobs_[slice.job], slice.kind);
+  const double before =
+      state.overdue ? state.believed_left / kOverdueShare : 1 - state.believed_left;
+  const TimeUs ran_us = std::max<TimeUs>(0, now_ - slice.begin_us);
+  belief_errors_.add(before + static_cast<double>(ran_us) / full);
 }
 
 // What a stop now leaves of a running job.
@@ -357,6 +368,7 @@ void State::complete(SliceId id) {
   const JobIndex job = slices_[id].job;
   JobState& state = job_states_[job];
   SM_CHECK(state.status == JobStatus::kRunning && slices_[id].end_us == now_);
+  note_belief_error(state, slices_[id]);
   state.status = JobStatus::kDone;
   state.left = 0;
   state.slice = kNone;
@@ -557,6 +569,39 @@ void State::place_initial(GpuIndex gpu, SlotSet set) {
   gpus_[gpu].target = set;
   if (aggregates_) aggregates_->set_layout(gpu, set, true);
   for (SlotSet rest = set; rest; rest &= rest - 1) make_slice(gpu, std::countr_zero(rest));
+}
+
+void State::set_orders(JobOrder job_order, GpuOrder gpu_order) {
+  if (job_order != job_order_) {
+    job_order_ = job_order;
+    for (Group& group : groups_) {
+      reordered_.clear();
+      for (auto at = group.queue.begin(); !group.queue.at_end(at); group.queue.advance(at))
+        reordered_.push_back(group.queue.at(at).job);
+      group.queue.clear();
+      for (const JobIndex job : reordered_) insert_by_key(job);
+    }
+  }
+  if (gpu_order == free_.order()) return;
+  const auto other = std::ranges::find(other_orders_, gpu_order, &FreeSlices::order);
+  if (other == other_orders_.end()) {
+    other_orders_.push_back(std::exchange(free_, FreeSlices(*fleet_, gpu_order)));
+  } else {
+    std::swap(free_, *other);
+    free_.clear();
+  }
+  for (GpuIndex gpu = 0; gpu < gpus_.size(); ++gpu) {
+    for (SlotSet rest = gpus_[gpu].present; rest; rest &= rest - 1) {
+      const SliceId id = slice_of_slot(gpu, std::countr_zero(rest));
+      const SliceState& slice = slices_[id];
+      if (slice.phase != SlicePhase::kReady) continue;
+      const bool busy = slice.job != kNone && !everything_ready();
+      if (!busy && slice.doomed) continue;
+      free_.add(id, slice.kind);
+      if (busy) free_.take(id, slice.kind);
+    }
+    update_doom(gpu);  // Tells the mean sizes.
+  }
 }
 
 void State::refresh_keys() {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fleet/aggregates.h"
+#include "fleet/belief_errors.h"
 #include "fleet/costs.h"
 #include "fleet/decision.h"
 #include "fleet/fleet.h"
@@ -97,6 +98,12 @@ class State {
   // As new, with another table and seed. Allocates only where it is larger than any before.
   void restart(std::span<const Job> jobs, std::uint64_t seed);
 
+  // What a policy believes of a job's work.
+  struct Belief {
+    double left = 1;
+    bool overdue = false;
+  };
+
   // A job that waits for a slice that is not there yet, or that another job is still on.
   struct Awaiting {
     GpuIndex gpu;
@@ -168,6 +175,16 @@ class State {
     return state.believed_left * static_cast<double>(slice.end_us - now_) /
            static_cast<double>(slice.end_us - slice.begin_us);
   }
+  // How long it has run, wherever it did, in units of what it was believed to take.
+  double believed_done_now(const JobState& state) const {
+    bool overdue = state.overdue;
+    double left = state.believed_left;
+    if (state.status == JobStatus::kRunning && now_ > slices_[state.slice].begin_us) {
+      const Belief belief = belief_in_run(state, slices_[state.slice]);
+      left = belief.left, overdue = belief.overdue;
+    }
+    return overdue ? left / kOverdueShare : 1 - left;
+  }
   // Whether it has done work that a stop now would save, or has saved some.
   bool has_run(JobIndex job) const {
     const JobState& state = job_states_[job];
@@ -188,6 +205,8 @@ class State {
     JobQueue queue;
   };
   std::span<const Group> groups() const { return groups_; }
+  // What the jobs that ended last took, over what they were believed to take.
+  const BeliefErrors& belief_errors() const { return belief_errors_; }
 
   // --- moves; those that start something that takes time return when it ends
   void set_now(TimeUs now) { now_ = now; }
@@ -221,6 +240,8 @@ class State {
   void drop_all_awaiting();
   // The layout is there from the start, at no cost.
   void place_initial(GpuIndex gpu, SlotSet set);
+  // Another placer decides from now on. O(jobs in the system + GPUs) where an order changes.
+  void set_orders(JobOrder job_order, GpuOrder gpu_order);
   // Under kFree and kRemaining the keys of running jobs change with time; a placer's call must find
   // them right.
   void refresh_keys();
@@ -251,11 +272,8 @@ class State {
   void set_left(JobIndex job, double left);  // Of one that is ready, or waits for its slice.
 
  private:
-  struct Belief {
-    double left = 1;
-    bool overdue = false;
-  };
   Belief belief_in_run(const JobState& state, const SliceState& slice) const;
+  void note_belief_error(const JobState& state, const SliceState& slice);
   void note_progress(JobState& state);
   bool progress_began(const JobState& state) const { return now_ > slices_[state.slice].begin_us; }
   std::int64_t key_of(JobIndex job) const;
@@ -293,12 +311,15 @@ class State {
   std::vector<GpuState> gpus_;
   std::vector<Group> groups_;
   FreeSlices free_;
+  std::vector<FreeSlices> other_orders_;  // Of placers before this one; their room is kept.
   std::vector<SliceId> running_;
   std::vector<Awaiting> awaiting_;
   PowerMeter power_;
+  BeliefErrors belief_errors_;
   std::optional<Aggregates> aggregates_;
   std::optional<TardinessMeter> tardiness_;
-  std::vector<Start> moves_;  // Scratch of assign_whole().
+  std::vector<Start> moves_;         // Scratch of assign_whole(),
+  std::vector<JobIndex> reordered_;  // and of set_orders().
   std::size_t in_system_ = 0;
   std::size_t ready_count_ = 0;
   GpuIndex gpus_up_ = 0;

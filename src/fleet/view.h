@@ -153,6 +153,7 @@ class View {
   }  // By a job, or promised to one.
   std::uint32_t health_changes() const { return state_->health_changes(); }
   bool is_awaited(GpuIndex gpu, int slot) const { return state_->is_awaited(gpu, slot); }
+  std::span<const State::Awaiting> awaiting() const { return state_->awaiting(); }
 
   // --- beliefs about times
   // The full time on each size, in microseconds: the least over the base kinds of that size among
@@ -172,6 +173,10 @@ class View {
   double believed_left(JobIndex job) const {
     return state_->believed_left_now(state_->job_state(job));
   }
+  // How long the job has run, wherever it did, in units of what it was believed to take.
+  double believed_done(JobIndex job) const {
+    return state_->believed_done_now(state_->job_state(job));
+  }
   // When the slice, which has a job, will be left by it.
   TimeUs believed_end(SliceId id) const {
     const SliceState& slice = state_->slice(id);
@@ -182,7 +187,25 @@ class View {
   TimeUs remaining_us(JobIndex job, KindIndex kind) const {
     return look_at(job).remaining_us(kind);
   }
+  // What is left on the largest size among `kinds`, on all of which it runs.
+  TimeUs remaining_on_largest_us(JobIndex job, KindSet kinds) const {
+    double time = 0;
+    for (const double us : believed_times(job, kinds)) time = us > 0 ? us : time;
+    return State::whole_us(believed_left(job) * time);
+  }
   Seen look_at(JobIndex job) const { return Seen(*state_, job); }
+  // The job, which has arrived, as a job that takes exactly what it is believed to take.
+  Job believed_job(JobIndex index) const {
+    Job job = state_->job(index);
+    const double estimate = state_->job_state(index).estimate;
+    for (TimeUs& us : job.time_us) {
+      if (us > 0) us = State::whole_us(estimate * static_cast<double>(us));
+    }
+    job.estimate_us = 0;
+    return job;
+  }
+  // Of the jobs that ended last.
+  const BeliefErrors& belief_errors() const { return state_->belief_errors(); }
   // Whether it has done work that a stop now would save, or has saved some: then it restores where
   // it starts again.
   bool has_run(JobIndex job) const { return state_->has_run(job); }

@@ -1,7 +1,7 @@
 #include "learn/environments.h"
 
+#include "foresight/named_policies.h"
 #include "learn/environment_set.h"
-#include "policy/registry.h"
 
 namespace smartmig {
 namespace {
@@ -15,7 +15,7 @@ Result<Settings> with_policy(std::string_view fleet, const std::string& policy,
   if (!parsed) return pass_on(parsed);
   Settings settings;
   settings.episodes.fleet = std::make_shared<const Fleet>(std::move(*parsed));
-  auto made = make_policy(policy, *settings.episodes.fleet);
+  auto made = make_named_policy(policy, *settings.episodes.fleet);
   if (!made) return pass_on(made);
   settings.episodes.policy = std::move(*made);
   settings.episodes.days = std::make_shared<const DayPool>(days);

@@ -123,7 +123,7 @@ double KnobTraining::score(std::span<const double> values, std::int64_t generati
       options.costs = Costs::real();
       options.preemption = Preemption::kCheckpoint;
     }
-    policy.partitioner = make_smartmig({with(values), with(values)}, each.fleet, energy_weight_);
+    policy.partitioner = make_prices({with(values), with(values)}, each.fleet, energy_weight_);
     double et = 0;
     for (int i = 0; i < days_; ++i) {
       GeneratorOptions workload = each.workload;

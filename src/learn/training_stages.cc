@@ -1,8 +1,8 @@
 #include "learn/training_stages.h"
 
+#include "foresight/named_policies.h"
 #include "learn/environments.h"
 #include "policy/learned.h"
-#include "policy/registry.h"
 #include "sim/metrics.h"
 
 namespace smartmig {
@@ -52,7 +52,7 @@ template <class Settings>
 Result<Stage> finish(const Recipe& recipe, const Settings& settings, std::string baseline) {
   Stage stage;
   stage.baseline = std::move(baseline);
-  const auto policy = make_policy(stage.baseline, *settings.episodes.fleet);
+  const auto policy = make_named_policy(stage.baseline, *settings.episodes.fleet);
   if (!policy) return pass_on(policy);
   stage.baseline_et = et_of(*policy, settings.episodes);
   stage.environment = make_environment(settings);
@@ -109,7 +109,7 @@ Result<Stage> placement_stage(const Recipe& recipe) {
   settings.masked = recipe.policy.mask;
   settings.episodes.fleet = std::make_shared<const Fleet>(std::move(*fleet));
   const std::string baseline = fmt::format("static:{}/slowest-on-time", recipe.policy.layouts);
-  auto policy = make_policy(baseline, *settings.episodes.fleet);
+  auto policy = make_named_policy(baseline, *settings.episodes.fleet);
   if (!policy) return pass_on(policy);
   settings.episodes.policy = std::move(*policy);
   settings.episodes.days = std::make_shared<const DayPool>(*days);

@@ -1,5 +1,5 @@
 // Which job gets which size: slices are awarded one step at a time to the job whose step up is
-// worth most per slice (docs/model/smartmig.md). A job's weight is the tardiness, in job-minutes,
+// worth most per slice (docs/model/prices.md). A job's weight is the tardiness, in job-minutes,
 // that one minute of its work on the smallest size saves: its own, and that of the jobs which the
 // slices it holds are kept from, at a price for a slice-minute.
 #pragma once

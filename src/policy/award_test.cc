@@ -294,7 +294,7 @@ TEST_F(AwardTest, AsksLessOfALargerSizeWhereEnergyIsWorthLess) {
 TEST(AwardWeights, CountTrainingByItsFactorAndNothingThatRunsNowhere) {
   const std::array<double, kSizeCount> times = {700, 350, 234, 175, 100};
   Situation on_fleet("2xA100-40GB", "7*2",
-                     {make_job(times, 90), make_job(times, 90, JobKind::kTraining)}, "smartmig",
+                     {make_job(times, 90), make_job(times, 90, JobKind::kTraining)}, "prices",
                      Preemption::kFree);
   on_fleet.arrive(0, 1);
   Knobs knobs = first_knobs().free_moves;
@@ -317,7 +317,7 @@ TEST(AwardWeights, CountTardinessOfShortJobsAndLateOnesMore) {
                      {make_job({700, 350, 234, 175, 100}, 90),      // Late whatever happens.
                       make_job({700, 350, 234, 175, 100}, 10'000),  // All the time in the world.
                       make_job({70, 35, 23, 17, 10}, 9)},           // Late and short.
-                     "smartmig", Preemption::kFree);
+                     "prices", Preemption::kFree);
   on_fleet.arrive(0, 2);
   Award award;
   award.begin(first_knobs().free_moves, 0, std::log(0.3), 0, 1, false);

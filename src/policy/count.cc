@@ -55,6 +55,16 @@ class Count : public Partitioner {
     asked_[gpu] = kNothing;
     touched_.push_back(gpu);
   }
+  void take_over(const View& view) override {
+    if (chains_.empty()) build_chains(view.fleet());
+    const GpuIndex gpus = view.fleet().gpu_count();
+    asked_.assign(gpus, kNothing);
+    whole_.assign(gpus, false);
+    whole_gpus_.clear();
+    touched_.clear();
+    build_steps(view);
+    for (GpuIndex gpu = 0; gpu < gpus; ++gpu) touched_.push_back(gpu);
+  }
 
  private:
   static constexpr std::uint8_t kNothing = 0xff;

@@ -20,7 +20,8 @@ constexpr double kBackHours = 1;
 void Demand::begin(TimeUs now) {
   curve_ = GeneratorOptions().rate_per_minute;
   begin_us_ = last_us_ = now;
-  seen_ = 0;
+  next_ = 0;
+  jobs_per_gpu_ = 0;
   work_ = weight_ = 0;
 }
 
@@ -31,8 +32,9 @@ void Demand::observe(const View& view) {
   work_ *= kept;
   weight_ = weight_ * kept + (1 - kept);
   const Fleet& fleet = view.fleet();
-  for (; seen_ < view.arrived(); ++seen_) {
-    const auto times = view.believed_times(seen_);
+  for (; next_ < view.arrived(); ++next_) {
+    jobs_per_gpu_ += 1. / fleet.gpu_count();
+    const auto times = view.believed_times(next_);
     for (int size = 0; size < kSizeCount; ++size) {
       if (times[size] == 0) continue;
       const double minutes = times[size] / kMinuteUs;
@@ -46,10 +48,9 @@ double Demand::load() const {
   return std::log((work_ + kPriorLoad * kPriorWeight) / (weight_ + kPriorWeight));
 }
 
-double Demand::jobs_a_day(const View& view) const {
-  const double gpus = view.fleet().gpu_count();
-  const double days = static_cast<double>(view.now() - begin_us_) / kDayUs;
-  return (seen_ / gpus + kPapersJobsADay * kPriorDays) / (days + kPriorDays);
+double Demand::jobs_a_day(TimeUs now) const {
+  const double days = static_cast<double>(now - begin_us_) / kDayUs;
+  return (jobs_per_gpu_ + kPapersJobsADay * kPriorDays) / (days + kPriorDays);
 }
 
 double Demand::curve_at(double hour) const {

@@ -90,7 +90,7 @@ TEST(Demand, CountsJobsADayFromThePapersOn) {
   Watched watched(std::vector<Job>(48, flat_job(60, 1e6)));
   const auto at = [&](double hours) {
     watched.load_at(60 * hours);
-    return watched.demand.jobs_a_day(watched.view());
+    return watched.demand.jobs_a_day(watched.view().now());
   };
   EXPECT_NEAR(at(0), 519, 1e-9);
   EXPECT_NEAR(at(23), 519. / 24, 1e-9);

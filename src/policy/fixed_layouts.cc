@@ -14,18 +14,23 @@ class Fixed : public Partitioner {
   }
   void decide(View& view, Decision& decision) override {
     if (changed_.empty()) return;
-    std::vector<SlotSet> wanted;
-    first_layouts(view, wanted);
+    wanted_.clear();
+    first_layouts(view, wanted_);
     for (const GpuIndex gpu : changed_) {
-      if (view.gpu(gpu).up) aim_at(view, gpu, wanted[gpu], decision);
+      if (view.gpu(gpu).up) aim_at(view, gpu, wanted_[gpu], decision);
     }
     std::erase_if(changed_, [&](GpuIndex gpu) { return view.gpu(gpu).up; });
   }
   void reconsider(GpuIndex gpu) override { changed_.push_back(gpu); }
+  void take_over(const View& view) override {
+    changed_.clear();
+    for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu) changed_.push_back(gpu);
+  }
 
  private:
   std::vector<SlotSet> layouts_;   // Empty: whole GPUs.
-  std::vector<GpuIndex> changed_;  // By others; only live fleets have such.
+  std::vector<SlotSet> wanted_;    // Room to work in.
+  std::vector<GpuIndex> changed_;  // By others: on live fleets, and by policies before this one.
 };
 
 }  // namespace

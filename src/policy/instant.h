@@ -43,11 +43,14 @@ class Instant {
       host_.carry_out(room_.decision);
       host_.settle();
     }
-    if (policy_.placer) state_.refresh_keys();
+    if (const Placer* placer = policy_.present_placer()) {
+      state_.set_orders(placer->job_order(), placer->gpu_order());
+      state_.refresh_keys();
+    }
   }
 
   void place() {
-    if (!policy_.placer) return;
+    if (!policy_.present_placer()) return;
     View view(state_, room_.scratch);
     decide_placement(policy_, view, room_.decision);
     host_.carry_out(room_.decision);

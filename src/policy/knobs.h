@@ -1,5 +1,5 @@
 // The numbers by which `smartmig` decides, found by evolution (data/recipes/smartmig.toml). Two
-// sets: one where every move is free, one where moves cost. docs/model/smartmig.md has the rule
+// sets: one where every move is free, one where moves cost. docs/model/prices.md has the rule
 // they stand in.
 #pragma once
 
@@ -63,7 +63,7 @@ struct SmartmigKnobs {
   Knobs costly_moves{};
 };
 
-// Before any search: worked out by hand (docs/model/smartmig.md).
+// Before any search: worked out by hand (docs/model/prices.md).
 SmartmigKnobs first_knobs();
 
 void put_knobs(TensorFile& file, const SmartmigKnobs& knobs);

@@ -22,8 +22,8 @@ std::unique_ptr<Partitioner> make_day_night(DayNight plan);
 
 std::unique_ptr<Partitioner> make_count();
 std::unique_ptr<Partitioner> make_greedy();
-std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs, const Fleet& fleet,
-                                           double energy_weight);
+std::unique_ptr<Partitioner> make_prices(const SmartmigKnobs& knobs, const Fleet& fleet,
+                                         double energy_weight);
 
 // The largest profile of each GPU's board: what `none`, `count` and `greedy` start with.
 void whole_gpus(const Fleet& fleet, std::vector<SlotSet>& layouts);

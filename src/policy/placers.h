@@ -15,7 +15,7 @@ std::unique_ptr<Placer> make_shortest_remaining();
 std::unique_ptr<Placer> make_met(double energy_weight);
 std::unique_ptr<Placer> make_random(std::uint64_t seed);
 std::unique_ptr<Placer> make_slowest_on_time();
-std::unique_ptr<Placer> make_least_laxity();
+std::unique_ptr<Placer> make_apparent_tardiness();
 std::unique_ptr<Placer> make_earliest_finish();
 std::unique_ptr<Placer> make_largest_first();
 std::unique_ptr<Placer> make_smallest_first();

@@ -34,7 +34,7 @@ TEST(Placers, EachChoosesItsOwnSliceForAJobWithSomeSlack) {
   EXPECT_EQ(choice("shortest-remaining", job), "1:7@0") << "slices as cedf";
   EXPECT_EQ(choice("slowest-on-time", job), "0:2@4")
       << "the smallest on time anywhere, lowest index";
-  EXPECT_EQ(choice("least-laxity", job), "0:2@4") << "slices as slowest-on-time";
+  EXPECT_EQ(choice("apparent-tardiness", job), "1:7@0") << "slices as cedf";
   EXPECT_EQ(choice("smallest-first", job), "0:1@6") << "late or not";
   EXPECT_EQ(choice("largest-first", job), "1:7@0");
   EXPECT_EQ(choice("first-fit", job), "0:4@0");
@@ -43,8 +43,8 @@ TEST(Placers, EachChoosesItsOwnSliceForAJobWithSomeSlack) {
 
 TEST(Placers, ThoseThatMindTheDeadlineTakeTheEarliestEndOnceItIsLost) {
   const Job late = make_job({84, 42, 28, 19, 20}, 5);
-  for (const char* placer : {"edf", "cedf", "shortest-remaining", "slowest-on-time", "least-laxity",
-                             "met", "earliest-finish"}) {
+  for (const char* placer : {"edf", "cedf", "shortest-remaining", "slowest-on-time",
+                             "apparent-tardiness", "met", "earliest-finish"}) {
     EXPECT_EQ(choice(placer, late), "0:4@0") << placer;
   }
   EXPECT_EQ(choice("largest-first", late), "1:7@0");
@@ -78,7 +78,7 @@ std::string first_job(std::string_view placer) {
   const std::vector<Job> jobs = {
       flat_job(12, 100),                        // Earliest deadline.
       flat_job(5, 200),                         // Shortest.
-      flat_job(80, 150),                        // Least laxity: 70 s.
+      flat_job(80, 150),                        // Least slack: 70 s.
       make_job({350, 175, 117, 88, 50}, 300)};  // Class 1; the others are class 4.
   Situation situation("A100-40GB", "7", jobs, fmt::format("none/{}", placer));
   situation.arrive(0, 3);
@@ -89,9 +89,20 @@ TEST(Placers, EachTakesJobsInItsOwnOrder) {
   for (const std::string& placer : placer_names()) {
     const char* expected = placer == "cedf"                 ? "job 3 on 0:7@0"
                            : placer == "shortest-remaining" ? "job 1 on 0:7@0"
-                           : placer == "least-laxity"       ? "job 2 on 0:7@0"
                                                             : "job 0 on 0:7@0";
     EXPECT_EQ(first_job(placer), expected) << placer;
+  }
+}
+
+// Times of 60 and 10 s, mean 35 s. While job 0 is late and job 1 has 60 s of slack, 60 / 70 +
+// ln(10) is below ln(60): the short one first, although the other is late already. With 140 s of
+// slack it is above.
+TEST(Placers, ApparentTardinessWeighsSlackAgainstLength) {
+  for (const auto& [slack_s, first] : {std::pair{60, "job 1 on 0:7@0"}, {140, "job 0 on 0:7@0"}}) {
+    Situation situation("A100-40GB", "7", {flat_job(60, 50), flat_job(10, 10 + slack_s)},
+                        "none/apparent-tardiness");
+    situation.arrive(0, 1);
+    EXPECT_EQ(situation.place().at(0), first) << slack_s;
   }
 }
 

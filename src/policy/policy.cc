@@ -9,8 +9,9 @@ void decide_layouts(Policy& policy, View& view, Decision& decision) {
 
 void decide_placement(Policy& policy, View& view, Decision& decision) {
   decision.clear();
-  if (!policy.placer) return;
-  policy.placer->decide(view, decision.starts);
+  Placer* placer = policy.present_placer();
+  if (!placer) return;
+  placer->decide(view, decision.starts);
   finish_placement(view, decision);
 }
 

@@ -21,6 +21,8 @@ struct TurnCounts {
   long gpus_changed = 0;
 };
 
+class Placer;
+
 class Partitioner {
  public:
   virtual ~Partitioner() = default;
@@ -30,6 +32,16 @@ class Partitioner {
   // A run begins: the layouts the fleet starts with, one for each GPU, at time view.now(), into a
   // vector that is empty. Nothing is remembered of a run before.
   virtual void first_layouts(const View& view, std::vector<SlotSet>& layouts) = 0;
+  // The fleet is as another policy left it, and jobs may have other numbers: those below
+  // view.arrived() are known already. For policies that others switch to (foresight/).
+  virtual void take_over(const View& /*view*/) {}
+  // An instant at which another policy decides.
+  virtual void watch(const View& /*view*/) {}
+  // What `other`, of the same kind, has learned of the run so far.
+  virtual void learn_from(const Partitioner& /*other*/) {}
+  // The placer that decides now, of a policy that switches between others; nullptr: it starts jobs
+  // itself.
+  virtual Placer* present_placer() { return nullptr; }
   // Draws go on from the start of this seed's streams, as in an object made with it.
   virtual void reseed(std::uint64_t /*seed*/) {}
   // Adds repartitions (and, if joint, stops and starts). Called at arrivals, completions, failures
@@ -79,6 +91,8 @@ struct Policy {
         placer(other.placer ? other.placer->clone() : nullptr) {}
   Policy& operator=(const Policy& other) { return *this = Policy(other); }
 
+  // The placer that decides now, if any.
+  Placer* present_placer() const { return placer ? placer.get() : partitioner->present_placer(); }
   void reseed(std::uint64_t seed) {  // Both ports.
     partitioner->reseed(seed);
     if (placer) placer->reseed(seed);

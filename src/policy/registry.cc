@@ -38,8 +38,9 @@ const std::vector<PlacerEntry>& placers() {
        [](auto&) { return make_slowest_on_time(); }},
       {"shortest-remaining", "least work left first, slices as cedf",
        [](auto&) { return make_shortest_remaining(); }},
-      {"least-laxity", "least slack first, slices as slowest-on-time",
-       [](auto&) { return make_least_laxity(); }},
+      {"apparent-tardiness",
+       "what a delay costs most first, by slack and work left; slices as cedf",
+       [](auto&) { return make_apparent_tardiness(); }},
   };
   return entries;
 }
@@ -105,13 +106,13 @@ Result<std::unique_ptr<Partitioner>> make_greedy_from(const Word& word, const Fl
   if (const auto none = expect_no_argument(word); !none) return pass_on(none);
   return make_greedy();
 }
-Result<std::unique_ptr<Partitioner>> make_smartmig_from(const Word& word, const Fleet& fleet,
-                                                        const PolicyOptions& options) {
+Result<std::unique_ptr<Partitioner>> make_prices_from(const Word& word, const Fleet& fleet,
+                                                      const PolicyOptions& options) {
   const auto file = file_of(word);
   if (!file) return pass_on(file);
   const auto knobs = read_knobs(*file);
   if (!knobs) return pass_on(knobs);
-  return make_smartmig(*knobs, fleet, options.energy_weight);
+  return make_prices(*knobs, fleet, options.energy_weight);
 }
 Result<std::unique_ptr<Partitioner>> make_on_demand_from(const Word& word, const Fleet& fleet,
                                                          const PolicyOptions&) {
@@ -140,8 +141,7 @@ const std::vector<JointEntry>& joints() {
        make_on_demand_from},
       {"miso", "miso[:PROFILE_S], the layout of each GPU with the most speed for its jobs",
        make_miso_from},
-      {"smartmig", "smartmig[:FILE], the default: sizes jobs by learned prices of slices",
-       make_smartmig_from}};
+      {"prices", "prices[:FILE], sizes jobs by learned prices of slices", make_prices_from}};
   return entries;
 }
 
@@ -254,11 +254,17 @@ std::size_t find_slash(std::string_view spec) {
 
 }  // namespace
 
-Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
-                           const PolicyOptions& options) {
+Result<Policy> make_policy(std::string_view spec, const Fleet& fleet, const PolicyOptions& options,
+                           std::span<const JointMaker> more) {
   Policy policy;
   policy.name = std::string(spec);
   const Word word = parse_word(spec);
+  for (const JointMaker& joint : more) {
+    if (joint.name != word.name) continue;
+    auto made = joint.make(word.argument, fleet, options);
+    if (made) made->name = policy.name;
+    return made;
+  }
   for (const JointEntry& joint : joints()) {
     if (joint.name != word.name) continue;
     auto made = joint.make(word, fleet, options);
@@ -268,7 +274,7 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
   }
   const std::size_t slash = find_slash(spec);
   if (slash == std::string_view::npos) {
-    auto known = joint_names();
+    auto known = joint_names(more);
     auto halves = partitioner_names();
     for (const Named& entry : learned_partitioners()) halves.push_back(entry.name);
     for (const auto& name : halves) {
@@ -289,9 +295,13 @@ Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
 
 std::vector<std::string> partitioner_names() { return names_of(partitioners()); }
 std::vector<std::string> placer_names() { return names_of(placers()); }
-std::vector<std::string> joint_names() { return names_of(joints()); }
+std::vector<std::string> joint_names(std::span<const JointMaker> more) {
+  auto names = names_of(joints());
+  for (const JointMaker& joint : more) names.push_back(joint.name);
+  return names;
+}
 
-std::string describe_policies() {
+std::string describe_policies(std::span<const JointMaker> more) {
   std::string text = "Policies: PARTITIONER/PLACER, or a joint policy alone.\nPartitioners:\n";
   for (const auto& entry : partitioners())
     text += fmt::format("  {:20}{}\n", entry.name, entry.what);
@@ -302,6 +312,7 @@ std::string describe_policies() {
   text += fmt::format("  {:20}{}\n", learned_placer().name, learned_placer().what);
   text += "Joint:\n";
   for (const auto& entry : joints()) text += fmt::format("  {:20}{}\n", entry.name, entry.what);
+  for (const auto& entry : more) text += fmt::format("  {:20}{}\n", entry.name, entry.what);
   return text;
 }
 

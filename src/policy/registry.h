@@ -5,6 +5,8 @@
 //   mean-field:FILE/cedf   static:7*8/learned:FILE   (learned ones; without :FILE what is shipped)
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,15 +20,26 @@ struct PolicyOptions {
   std::uint64_t seed = 1;       // Of policies that draw.
 };
 
-// Errors name what is unknown and suggest the nearest name.
+// A joint policy of a room above this one.
+struct JointMaker {
+  std::string name;
+  std::string what;  // For --help.
+  // `argument` is what stands behind the name's ':', if anything does.
+  Result<Policy> (*make)(std::optional<std::string_view> argument, const Fleet& fleet,
+                         const PolicyOptions& options);
+};
+
+// Errors name what is unknown and suggest the nearest name. `more` are known beside those of this
+// room; programs ask make_named_policy() (foresight/named_policies.h), which knows them all.
 Result<Policy> make_policy(std::string_view spec, const Fleet& fleet,
-                           const PolicyOptions& options = {});
+                           const PolicyOptions& options = {},
+                           std::span<const JointMaker> more = {});
 
 // Those that are not learned: they need no file.
 std::vector<std::string> partitioner_names();
 std::vector<std::string> placer_names();
-std::vector<std::string> joint_names();
+std::vector<std::string> joint_names(std::span<const JointMaker> more = {});
 // One line each, for --help.
-std::string describe_policies();
+std::string describe_policies(std::span<const JointMaker> more = {});
 
 }  // namespace smartmig

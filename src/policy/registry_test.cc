@@ -55,10 +55,10 @@ TEST(Registry, AsksForAMissingPlacerOrLayouts) {
   EXPECT_EQ(error_of("none:7/edf"), "policy none: takes no argument, found '7'");
   EXPECT_EQ(error_of("count:3/edf"), "policy count: takes no argument, found '3'");
   EXPECT_EQ(error_of("greedy:3"), "policy greedy: takes no argument, found '3'");
-  EXPECT_EQ(error_of("smartmig:"), "policy smartmig: expected a file after the ':'");
+  EXPECT_EQ(error_of("prices:"), "policy prices: expected a file after the ':'");
   EXPECT_EQ(error_of("mean-field:/cedf"), "policy mean-field: expected a file after the ':'");
   EXPECT_EQ(error_of("static:7*2/learned:"), "policy learned: expected a file after the ':'");
-  EXPECT_NE(error_of("smartmig:/no/such/file").find("/no/such/file"), std::string::npos);
+  EXPECT_NE(error_of("prices:/no/such/file").find("/no/such/file"), std::string::npos);
   EXPECT_EQ(error_of("greedy/cedf"),
             "unknown partitioner 'greedy'; known: none, static, day-night, count, mean-field, "
             "one-gpu");

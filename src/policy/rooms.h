@@ -1,6 +1,6 @@
 // Where a job can go while others run: slices that are free or can be made at once, those that will
 // be, and those that a running job would have to leave. For `smartmig` where moves cost
-// (docs/model/smartmig.md). Times are in minutes from now, values in job-minutes of tardiness.
+// (docs/model/prices.md). Times are in minutes from now, values in job-minutes of tardiness.
 //
 // On large fleets only the most promising GPUs for each size and way are kept in view, so that
 // placing one job costs the same at any size of fleet.

@@ -17,7 +17,7 @@ class OnRooms {
  public:
   OnRooms(std::string_view fleet, std::string_view layouts, std::vector<Job> jobs,
           const Costs& costs = Costs::free())
-      : on(fleet, layouts, std::move(jobs), "smartmig", Preemption::kCheckpoint, costs),
+      : on(fleet, layouts, std::move(jobs), "prices", Preemption::kCheckpoint, costs),
         view(on.view()) {
     award_.begin(first_knobs().costly_moves, 0, 0, 0, 1, true);
     stoppable_.reserve(on.jobs.size());

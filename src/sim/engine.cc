@@ -67,6 +67,17 @@ void Engine::begin() {
 }
 
 void Engine::restart(const JobTable& jobs, std::uint64_t seed) {
+  forget(jobs, seed);
+  begin();
+}
+
+void Engine::restart(const JobTable& jobs, std::uint64_t seed, const Standing& standing) {
+  SM_CHECK(!layout_times_ && !hourly_);
+  forget(jobs, seed);
+  begin(standing);
+}
+
+void Engine::forget(const JobTable& jobs, std::uint64_t seed) {
   SM_CHECK(!records_);
   jobs_ = &jobs;
   state_.restart(jobs.jobs, seed);
@@ -81,7 +92,51 @@ void Engine::restart(const JobTable& jobs, std::uint64_t seed) {
   call_partitioner_ = ended_ = false;
   first_ends_us_ = kNever;
   policy_.reseed(seed);
-  begin();
+}
+
+void Engine::begin(const Standing& standing) {
+  SM_CHECK(!jobs_->jobs.empty() && standing.gpus.size() == fleet_->gpu_count());
+  begin_us_ = standing.now_us;
+  state_.set_now(begin_us_);
+  state_.power().begin(begin_us_);
+  for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu)
+    state_.place_initial(gpu, standing.gpus[gpu].present);
+  next_arrival_ = standing.left.size();
+  for (JobIndex job = 0; job < next_arrival_; ++job) {
+    state_.arrive(job);
+    if (standing.left[job] != 1) state_.set_left(job, standing.left[job]);
+  }
+  for (const Standing::Run& run : standing.runs) resume_run(run);
+  for (GpuIndex gpu = 0; gpu < fleet_->gpu_count(); ++gpu) {
+    const Standing::Gpu& there = standing.gpus[gpu];
+    if (there.target != there.present) state_.set_target(gpu, there.target);
+    if (there.operation_end_us != kNever) {
+      state_.resume_operation(gpu, there.operation_slot, there.creates, there.operation_end_us);
+      push(there.operation_end_us, gpu, true);
+    }
+    if (!there.up) {
+      // Nothing is left on a board that failed; a live one that is closed may have jobs.
+      there.present == 0 ? state_.fail(gpu) : state_.close(gpu);
+    }
+    dirty_.push_back(gpu);
+  }
+  for (const State::Awaiting& wait : standing.waits)
+    state_.wait_for({wait.job,
+                     fleet_->slice_at(wait.gpu, fleet_->board(wait.gpu).slots[wait.slot].start),
+                     wait.slot});
+  policy_.partitioner->take_over(view());
+  next_timer_ = begin_us_;
+}
+
+void Engine::resume_run(const Standing::Run& run) {
+  const SliceId slice = fleet_->slice_at(run.gpu, fleet_->board(run.gpu).slots[run.slot].start);
+  state_.start({run.job, slice, run.slot});
+  state_.revise_run(slice, std::min(run.begin_us, run.end_us - 1), run.end_us);
+  if (run.saves) {
+    SM_CHECK(state_.stop(run.job) != kNever);
+    state_.revise_run(slice, std::min(run.begin_us, run.end_us - 1), run.end_us);
+  }
+  push(run.end_us, slice, false);
 }
 
 void Engine::push(TimeUs at_us, std::uint32_t id, bool operation) {

@@ -19,6 +19,7 @@
 #include "sim/hourly_energy.h"
 #include "sim/layout_times.h"
 #include "sim/records.h"
+#include "sim/standing.h"
 
 namespace smartmig {
 
@@ -46,6 +47,9 @@ class Engine {
   // As new, for another table, which must outlive the engine too; policies draw from this seed.
   // Not for engines that keep records. Allocates only where the table is larger than any before.
   void restart(const JobTable& jobs, std::uint64_t seed);
+  // The same, but the run begins in the middle: the policy takes the fleet over as it stands, and
+  // decides at once. Nothing before that time is counted.
+  void restart(const JobTable& jobs, std::uint64_t seed, const Standing& standing);
 
   // Advances to the next instant; false when all jobs are done or nothing can happen any more.
   bool step();
@@ -69,6 +73,7 @@ class Engine {
   State& state() { return state_; }
   const JobTable& jobs() const { return *jobs_; }
   const Policy& policy() const { return policy_; }
+  Policy& policy() { return policy_; }
   TimeUs begin_us() const { return begin_us_; }
   TimeUs end_us() const { return last_completion_us_; }
   // Up to when boards may be charged: the last completion, or, on a trace, the last submit if that
@@ -111,7 +116,10 @@ class Engine {
   void process_endings(TimeUs now);
   void process_gpu_events(TimeUs now);
   void process_arrivals(TimeUs now);
+  void forget(const JobTable& jobs, std::uint64_t seed);
   void begin();
+  void begin(const Standing& standing);
+  void resume_run(const Standing::Run& run);
   friend class Instant<Engine>;
   Instant<Engine> instant() { return {*this, policy_, state_, room_}; }
   void ask_partitioner();

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "fleet/speeds.h"
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 
 namespace smartmig {
 namespace {
@@ -94,7 +94,8 @@ Result<std::vector<Policy>> make_policies(const RunSettings& settings,
                                           std::span<const std::string> specs) {
   std::vector<Policy> policies;
   for (const std::string& spec : specs) {
-    auto made = make_policy(spec, *settings.fleet, {settings.energy_weight, settings.engine.seed});
+    auto made =
+        make_named_policy(spec, *settings.fleet, {settings.energy_weight, settings.engine.seed});
     if (!made) return pass_on(made);
     policies.push_back(std::move(*made));
   }

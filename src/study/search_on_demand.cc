@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/thread_pool.h"
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "workload/catalogue.h"
 #include "workload/generator.h"
 
@@ -80,8 +80,8 @@ class RequestSearch {
         out_of_budget_ = true;
         break;
       }
-      auto policy = make_policy(word(sizes), *settings_.fleet,
-                                {settings_.energy_weight, settings_.engine.seed});
+      auto policy = make_named_policy(word(sizes), *settings_.fleet,
+                                      {settings_.energy_weight, settings_.engine.seed});
       if (!policy) return pass_on(policy);
       for (std::size_t day = 0; day < train_.size(); ++day)
         runs.push_back({&sizes, *policy, day, 0, {}});

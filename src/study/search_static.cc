@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "policy/registry.h"
+#include "foresight/named_policies.h"
 #include "study/race.h"
 
 namespace smartmig {
@@ -59,8 +59,8 @@ Result<SearchResult> search_static(const RunSettings& settings, std::span<const 
       given.push_back(std::move(*choice));
     }
   }
-  auto policy =
-      make_policy("none/" + options.placer, fleet, {settings.energy_weight, settings.engine.seed});
+  auto policy = make_named_policy("none/" + options.placer, fleet,
+                                  {settings.energy_weight, settings.engine.seed});
   if (!policy) return pass_on(policy);
   policy->name = options.placer;
 

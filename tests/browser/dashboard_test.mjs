@@ -66,7 +66,7 @@ const watchCards = page => page.evaluate(() => {
 });
 
 // Half as fast as real boards: each step takes longer than the page needs to see it, also on a busy machine.
-test('jobs from the form are cut slices for, and the map shows it as it happens', () => withController(['--speed', '0.5'], async ({url}) => {
+test('jobs from the form are cut slices for, and the map shows it as it happens', () => withController(['--policy', 'prices', '--speed', '0.5'], async ({url}) => {
   const {page, problems, asked, close} = await openDashboard(browser, url);
   await page.waitForFunction(() => document.querySelectorAll('.gpu').length === 8 && [...document.querySelectorAll('.gpu .layout')].every(each => each.textContent === '7'));
   assert.equal(await page.locator('#sign-in').isVisible(), false, 'no token is asked for on loopback');
@@ -164,7 +164,7 @@ test('a layout is held from its panel, shown, and released', () => withControlle
   await close();
 }));
 
-test('a decision tells its reasons, and the controller is frozen and capped', () => withController(['--speed', '20'], async controller => {
+test('a decision tells its reasons, and the controller is frozen and capped', () => withController(['--policy', 'prices', '--speed', '20'], async controller => {
   const {page, problems, close} = await openDashboard(browser, controller.url);
   await page.locator('.gpu').first().waitFor();
   await submit(page, {profile: 'resnet50-inference', work_s: 120, deadline_s: 400});

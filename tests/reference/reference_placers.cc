@@ -1,5 +1,6 @@
 // "Placers": the order of the ready jobs, and the slice that each gets.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "reference/state.h"
@@ -173,10 +174,20 @@ TimeUs remaining_on_largest(const State& state, int job) {
   return remaining;
 }
 
-TimeUs laxity_us(const Room& room, int job) {
-  const std::optional<Slice> slice = smallest_on_time(room, job);
-  if (!slice) return kNever;  // It will be passed over.
-  return room.state.jobs[job].deadline_us - end_us(room.state, job, *slice);
+// max(0, slack) over twice the mean time that the ready jobs need, and the logarithm of its own.
+double apparent_tardiness(const State& state, const std::vector<int>& ready, int job) {
+  double sum = 0;
+  int count = 0;
+  for (int other : ready) {
+    const TimeUs remaining = remaining_on_largest(state, other);
+    if (remaining == kNever) continue;  // It runs nowhere.
+    sum += static_cast<double>(remaining);
+    ++count;
+  }
+  const auto own = static_cast<double>(remaining_on_largest(state, job));
+  const TimeUs until_us = state.jobs[job].deadline_us - state.now_us - delay_us(state, job);
+  const double slack = static_cast<double>(until_us) - own;
+  return std::max(0., slack) / (2 * sum / count) + std::log(own);
 }
 
 // The ready jobs in the placer's order; the sort is stable and `ready` ascends, so that ties go to
@@ -188,7 +199,8 @@ std::vector<int> in_order(const Room& room, const std::vector<int>& ready) {
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
     if (placer == "shortest-remaining")
       return remaining_on_largest(state, a) < remaining_on_largest(state, b);
-    if (placer == "least-laxity") return laxity_us(room, a) < laxity_us(room, b);
+    if (placer == "apparent-tardiness")
+      return apparent_tardiness(state, ready, a) < apparent_tardiness(state, ready, b);
     if (placer == "cedf" && job_class(state, a) != job_class(state, b))
       return job_class(state, a) < job_class(state, b);
     return state.jobs[a].deadline_us < state.jobs[b].deadline_us;
@@ -199,11 +211,11 @@ std::vector<int> in_order(const Room& room, const std::vector<int>& ready) {
 std::optional<Slice> choose(const Room& room, int job, Random& random) {
   const std::string& placer = room.state.setup->placer;
   if (placer == "edf") return slowest_on_time_by_gpu(room, job, gpus_by_occupied_fraction(room));
-  if (placer == "cedf" || placer == "shortest-remaining")
+  if (placer == "cedf" || placer == "shortest-remaining" || placer == "apparent-tardiness")
     return slowest_on_time_by_gpu(room, job, gpus_by_mean_size(room));
   if (placer == "met") return least_marginal_et(room, job);
   if (placer == "random") return any(room, job, random);
-  if (placer == "slowest-on-time" || placer == "least-laxity") return smallest_on_time(room, job);
+  if (placer == "slowest-on-time") return smallest_on_time(room, job);
   if (placer == "earliest-finish") return earliest_end(room, job);
   if (placer == "largest-first") return largest(room, job);
   if (placer == "smallest-first") return smallest(room, job);

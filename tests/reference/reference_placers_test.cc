@@ -24,7 +24,7 @@ TEST(Placers, ChooseTheSliceTheirRuleNames) {
   EXPECT_EQ(finish_of_one_job("cedf", j), seconds({10}));  // Mean sizes 7/3 and 7: GPU 1.
   EXPECT_EQ(finish_of_one_job("shortest-remaining", j), seconds({10}));
   EXPECT_EQ(finish_of_one_job("slowest-on-time", j), seconds({40}));
-  EXPECT_EQ(finish_of_one_job("least-laxity", j), seconds({40}));
+  EXPECT_EQ(finish_of_one_job("apparent-tardiness", j), seconds({10}));
   EXPECT_EQ(finish_of_one_job("earliest-finish", j), seconds({10}));
   EXPECT_EQ(finish_of_one_job("largest-first", j), seconds({10}));
   EXPECT_EQ(finish_of_one_job("smallest-first", j), seconds({70}));
@@ -78,7 +78,9 @@ TEST(Placers, TakeJobsInTheirOrder) {
   EXPECT_EQ(finish("edf"), job_0_first);
   EXPECT_EQ(finish("shortest-remaining"), job_0_first);
   EXPECT_EQ(finish("cedf"), job_1_first);
-  EXPECT_EQ(finish("least-laxity"), job_1_first);
+  // Mean 17.5 s. Job 0: slack 20 s, 20 / 35 + ln(10) = 2.87; job 1: slack 15 s, 15 / 35 + ln(25) =
+  // 3.65 (in microseconds both are larger by the same).
+  EXPECT_EQ(finish("apparent-tardiness"), job_0_first);
 }
 
 TEST(Placers, RandomDrawsOneIndexForEachJobFromItsOwnStream) {

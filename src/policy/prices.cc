@@ -1,6 +1,6 @@
-// `smartmig`, a joint policy: awards each job a size by what a slice is worth to it, with the price
+// `prices`, a joint policy: awards each job a size by what a slice is worth to it, with the price
 // of slices learned, then packs the sizes where moves are free, or works its way there around what
-// runs where they cost (docs/model/smartmig.md).
+// runs where they cost (docs/model/prices.md).
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -40,16 +40,21 @@ struct Ranked {
   }
 };
 
-class Smartmig : public Partitioner {
+class Prices : public Partitioner {
  public:
-  Smartmig(const SmartmigKnobs& knobs, const Fleet& fleet, double energy_weight)
+  Prices(const SmartmigKnobs& knobs, const Fleet& fleet, double energy_weight)
       : knobs_(knobs),
         energy_weight_(energy_weight),
         packing_(std::make_shared<const Contents>(fleet)) {
     find_base_kinds(fleet);
   }
-  std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Smartmig>(*this); }
+  std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Prices>(*this); }
   bool stops_jobs() const override { return true; }
+  void take_over(const View& view) override { demand_.skip_to(view.arrived()); }
+  void watch(const View& view) override { demand_.observe(view); }
+  void learn_from(const Partitioner& other) override {
+    demand_ = dynamic_cast<const Prices&>(other).demand_;
+  }
 
   void first_layouts(const View& view, std::vector<SlotSet>& layouts) override {
     demand_.begin(view.now());
@@ -70,7 +75,7 @@ class Smartmig : public Partitioner {
     const bool free_moves = view.everything_ready();
     const Knobs& knobs = free_moves ? knobs_.free_moves : knobs_.costly_moves;
     // A watt-minute and a minute of one job's tardiness weigh by how many jobs share the energy.
-    energy_ = energy_weight_ / kPapersWeight * demand_.jobs_a_day(view) / kPapersJobsADay;
+    energy_ = energy_weight_ / kPapersWeight * demand_.jobs_a_day(view.now()) / kPapersJobsADay;
     award_.begin(knobs, backlog, demand_.load(), demand_.trend(view.now()), energy_, !free_moves);
     collect_ready(view);
     if (free_moves) {
@@ -404,9 +409,9 @@ class Smartmig : public Partitioner {
 
 }  // namespace
 
-std::unique_ptr<Partitioner> make_smartmig(const SmartmigKnobs& knobs, const Fleet& fleet,
-                                           double energy_weight) {
-  return std::make_unique<Smartmig>(knobs, fleet, energy_weight);
+std::unique_ptr<Partitioner> make_prices(const SmartmigKnobs& knobs, const Fleet& fleet,
+                                         double energy_weight) {
+  return std::make_unique<Prices>(knobs, fleet, energy_weight);
 }
 
 }  // namespace smartmig

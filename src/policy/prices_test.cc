@@ -15,7 +15,7 @@ Job linear_job(double minutes_on_1g, JobKind kind = JobKind::kInference) {
 // A GPU whose larger slices are busy for five more minutes, and a job that waits: where it starts.
 std::vector<std::string> starts_of(const Job& job) {
   Situation on("A100-40GB", "4-2-1", {flat_job(5 * kMinute, 1e6), flat_job(5 * kMinute, 1e6), job},
-               "smartmig", Preemption::kCheckpoint, Costs::real());
+               "prices", Preemption::kCheckpoint, Costs::real());
   on.run(0, 0, 0);
   on.run(1, 0, 4);
   on.arrive(2, 2);
@@ -25,12 +25,12 @@ std::vector<std::string> starts_of(const Job& job) {
   return starts;
 }
 
-TEST(Smartmig, AShortJobTakesTheSliceThatIsFree) {
+TEST(Prices, AShortJobTakesTheSliceThatIsFree) {
   EXPECT_EQ(starts_of(linear_job(4)), std::vector<std::string>{"0:1@6"});
 }
 
 // On the free slice it would be there for days.
-TEST(Smartmig, ALongJobThatCannotBeMovedWaitsForALargerSlice) {
+TEST(Prices, ALongJobThatCannotBeMovedWaitsForALargerSlice) {
   EXPECT_EQ(starts_of(linear_job(6000)), std::vector<std::string>{});
 }
 

@@ -1,0 +1,22 @@
+// What the policy that looks ahead chooses from: the rule by prices, rules that are simple, and
+// fixed layouts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policy/registry.h"
+
+namespace smartmig {
+
+struct Contender {
+  std::string name;  // For people.
+  Policy policy;
+};
+
+// The same ones for every fleet, in the same order. `knobs_file` is for the rule by prices, which
+// is the first; whole GPUs come second. Errors: the file.
+Result<std::vector<Contender>> make_contenders(const Fleet& fleet, const PolicyOptions& options,
+                                               const std::string& knobs_file);
+
+}  // namespace smartmig
