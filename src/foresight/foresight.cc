@@ -84,14 +84,21 @@ class Foresight : public Partitioner {
     active().partitioner->take_over(view);
   }
 
-  // Jobs wait, and for a while nothing has run nor was promised a slice: the present contender has
-  // no place for them, and where no other event comes nothing else would change that. The others
-  // take their turns.
+  static bool layouts_change(const View& view) {
+    for (GpuIndex gpu = 0; gpu < view.fleet().gpu_count(); ++gpu) {
+      if (view.gpu(gpu).up && view.gpu(gpu).present != view.gpu(gpu).target) return true;
+    }
+    return false;
+  }
+
+  // Jobs wait, and for a while nothing has run, was promised a slice, or was made or destroyed: the
+  // present contender has no place for them, and where no other event comes nothing else would
+  // change that. The others take their turns.
   void leave_no_job_for_ever(const View& view) {
     if (view.ready_count() == 0 || !view.running().empty() || !view.awaiting().empty()) {
       nothing_runs_since_ = kNever;
       tries_ = 0;
-    } else if (nothing_runs_since_ == kNever) {
+    } else if (nothing_runs_since_ == kNever || layouts_change(view)) {
       nothing_runs_since_ = view.now();
     } else if (view.now() >= nothing_runs_since_ + kPatienceUs) {
       // Whole GPUs first, then the rule by prices, which makes what a job needs.
