@@ -9,6 +9,8 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kChecked = 16;  // Steps between two looks at what a simulation has cost.
+constexpr std::size_t kStepsForEachJob = 50;
+constexpr std::size_t kFewestSteps = 1000;
 constexpr double kSure = 2;   // Standard errors by which a contender is surely worse.
 
 // Boards without a job draw this under any policy.
@@ -145,13 +147,16 @@ double Look::simulate(Runner& runner, const Partitioner& learned, double per_wat
     return to_min(engine.state().tardiness_us() - late_before_us) +
            per_watt_minute * joules / kJoulesPerWattMinute;
   };
-  bool stopped = false;
-  for (int steps = 1; !stopped && engine.step(); ++steps)
-    stopped = steps % kChecked == 0 && cost() > limit;
-  events_ += engine.events();
-  // Of one that was stopped the cost so far is too little, but enough to tell.
-  const bool ended = engine.completed() == future_.table.jobs.size();
-  return ended || stopped ? cost() : kInfinite;
+  const auto jobs = future_.table.jobs.size();
+  const auto most_steps = static_cast<long>(kFewestSteps + kStepsForEachJob * jobs);
+  bool too_dear = false;
+  long steps = 0;
+  while (!too_dear && steps < most_steps && engine.step())
+    too_dear = ++steps % kChecked == 0 && cost() > limit;
+  events_ += steps;
+  // Of one that was stopped the cost so far is too little, but enough to tell. One that goes on for
+  // ever, by stops and starts that lead nowhere, is as bad as one that leaves a job for ever.
+  return engine.completed() == jobs || too_dear ? cost() : kInfinite;
 }
 
 }  // namespace smartmig

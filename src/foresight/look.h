@@ -35,7 +35,7 @@ class Look {
 
   struct Answer {
     std::size_t best = 0;
-    long events = 0;  // Simulated.
+    long events = 0;  // Simulated: instants at which something happened.
   };
   // `active` is the contender that decides now, `learned` are those of the whole fleet, of which
   // the simulated ones take over what they have learned. `rests` says in how many looks each is
