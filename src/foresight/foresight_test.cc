@@ -1,3 +1,4 @@
+#include "foresight/futures.h"
 #include "foresight/named_policies.h"
 
 #include <gtest/gtest.h>
@@ -103,6 +104,38 @@ TEST(Foresight, LeavesNoJobForEver) {
     options.preemption = preemption;
     Engine engine(fleet, table, *make_named_policy("smartmig", fleet), options);
     EXPECT_TRUE(engine.run().has_value()) << to_string(preemption);
+  }
+}
+
+// On a live fleet that a controller has taken over jobs are not in the order of their submits.
+TEST(Foresight, DrawsArrivalsInOrderOfTimeWhateverTheOrderOfJobs) {
+  const Fleet fleet = *Fleet::parse("2xA100-40GB");
+  std::vector<Job> jobs(20);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    jobs[i].submit_us = to_us(static_cast<double>((i * 7) % 20) * 60);
+    jobs[i].deadline_us = jobs[i].submit_us + to_us(600);
+    jobs[i].time_us.fill(to_us(100));
+  }
+  State::Options options;
+  options.preemption = Preemption::kOff;
+  State state(fleet, jobs, options);
+  state.set_now(to_us(1300));
+  for (JobIndex job = 0; job < jobs.size(); ++job) state.arrive(job);
+  ViewScratch scratch;
+  const View view(state, scratch);
+  const FleetSample sample(fleet, 8);
+  Random random(1, "arrivals");
+  Present present;
+  Future future;
+  look_at_present(view, sample, random, present);
+  for (int i = 0; i < 20; ++i) {
+    draw_future(view, sample, present, {.arrivals = 50}, random, future);
+    ASSERT_EQ(future.table.jobs.size(), 70u);
+    TimeUs before_us = view.now();
+    for (const Job& job : future.table.jobs) {
+      EXPECT_GE(job.submit_us, before_us);
+      before_us = job.submit_us;
+    }
   }
 }
 

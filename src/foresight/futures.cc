@@ -36,7 +36,8 @@ void draw_arrivals(const View& view, double share, const FutureTerms& terms, Ran
   JobIndex at = first + 1 + static_cast<JobIndex>(random.below(recent - 1));
   TimeUs now = view.now();
   for (std::size_t drawn = 0; drawn < terms.arrivals;) {
-    now += view.job(at).submit_us - view.job(at - 1).submit_us;
+    // A live fleet that was taken over has its jobs in another order.
+    now += std::max<TimeUs>(0, view.job(at).submit_us - view.job(at - 1).submit_us);
     if (++at == end) at = first + 1;
     const auto like = first + static_cast<JobIndex>(random.below(recent));
     const bool in_sample = share == 1 || random.uniform() < share;

@@ -11,7 +11,7 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr int kChecked = 16;  // Steps between two looks at what a simulation has cost.
 constexpr std::size_t kStepsForEachJob = 50;
 constexpr std::size_t kFewestSteps = 1000;
-constexpr double kSure = 2;   // Standard errors by which a contender is surely worse.
+constexpr double kSure = 2;  // Standard errors by which a contender is surely worse.
 
 // Boards without a job draw this under any policy.
 double idle_w(const Fleet& fleet, const Costs& costs) {
