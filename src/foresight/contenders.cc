@@ -1,7 +1,5 @@
 #include "foresight/contenders.h"
 
-#include <fmt/format.h>
-
 #include "foresight/fleet_sample.h"
 #include "policy/partitioners.h"
 #include "policy/placers.h"
@@ -38,7 +36,7 @@ std::vector<SlotSet> layouts_of(const Fleet& fleet, const Pattern& pattern) {
   for (GpuIndex gpu = 0; gpu < fleet.gpu_count(); ++gpu) {
     const auto& chain = chains[fleet.board_index(gpu)];
     const int level = pattern.levels[places[gpu] % pattern.levels.size()];
-    // The same part of a chain that is shorter.
+    // A board with a shorter chain gets the layout at the same fraction of its own chain.
     const std::size_t at = (static_cast<std::size_t>(level) * (chain.size() - 1) + 2) / 5;
     layouts.push_back(chain[at]);
   }
@@ -47,19 +45,17 @@ std::vector<SlotSet> layouts_of(const Fleet& fleet, const Pattern& pattern) {
 
 }  // namespace
 
-Result<std::vector<Contender>> make_contenders(const Fleet& fleet, const PolicyOptions& options,
-                                               const std::string& knobs_file) {
+std::vector<Contender> make_contenders(const Fleet& fleet, const PolicyOptions& options,
+                                       const SmartmigKnobs& knobs) {
   std::vector<Contender> contenders;
-  const auto knobs = read_knobs(knobs_file);
-  if (!knobs) return pass_on(knobs);
   Policy rule;
-  rule.partitioner = make_prices(*knobs, fleet, options.energy_weight);
+  rule.partitioner = make_prices(knobs, fleet, options.energy_weight);
   contenders.push_back({"prices", std::move(rule)});
   for (const char* name : {"none/shortest-remaining", "none/edf", "none/apparent-tardiness",
                            "count/shortest-remaining", "count/apparent-tardiness",
                            "count/slowest-on-time", "count/cedf", "greedy"}) {
     auto policy = make_policy(name, fleet, options);
-    if (!policy) return pass_on(policy);
+    SM_CHECK(policy.has_value());
     contenders.push_back({name, std::move(*policy)});
   }
   for (const Pattern& pattern : patterns()) {

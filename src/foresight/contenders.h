@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/knobs.h"
 #include "policy/registry.h"
 
 namespace smartmig {
@@ -14,9 +15,9 @@ struct Contender {
   Policy policy;
 };
 
-// The same ones for every fleet, in the same order. `knobs_file` is for the rule by prices, which
-// is the first; whole GPUs come second. Errors: the file.
-Result<std::vector<Contender>> make_contenders(const Fleet& fleet, const PolicyOptions& options,
-                                               const std::string& knobs_file);
+// The same ones for every fleet, in the same order. `knobs` are for the rule by prices, which is
+// the first; whole GPUs come second.
+std::vector<Contender> make_contenders(const Fleet& fleet, const PolicyOptions& options,
+                                       const SmartmigKnobs& knobs);
 
 }  // namespace smartmig

@@ -16,18 +16,18 @@ constexpr TimeUs kPatienceUs = 30 * kSecondUs;
 
 class Foresight : public Partitioner {
  public:
-  Foresight(const PolicyOptions& options, const ForesightTerms& terms, std::string knobs_file,
-            std::vector<Contender> contenders)
+  Foresight(const Fleet& fleet, const PolicyOptions& options, const ForesightTerms& terms,
+            const SmartmigKnobs& knobs)
       : options_(options),
         terms_(terms),
-        knobs_file_(std::move(knobs_file)),
-        contenders_(std::move(contenders)) {}
+        knobs_(knobs),
+        contenders_(make_contenders(fleet, options, knobs)) {}
   // A copy decides the same from here on; the room to look ahead in is its own.
   Foresight(const Foresight& other)
       : Partitioner(other),
         options_(other.options_),
         terms_(other.terms_),
-        knobs_file_(other.knobs_file_),
+        knobs_(other.knobs_),
         contenders_(other.contenders_),
         demand_(other.demand_),
         active_(other.active_),
@@ -119,9 +119,8 @@ class Foresight : public Partitioner {
   Room& room(const View& view) {
     if (room_) return *room_;
     room_ = std::make_unique<Room>(view.fleet(), terms_.most_gpus);
-    auto contenders = make_contenders(room_->sample.fleet(), options_, knobs_file_);
-    SM_CHECK(contenders.has_value());  // As they were made for the whole fleet.
-    room_->look.emplace(room_->sample, std::move(*contenders), view);
+    room_->look.emplace(room_->sample, make_contenders(room_->sample.fleet(), options_, knobs_),
+                        view);
     return *room_;
   }
 
@@ -160,7 +159,7 @@ class Foresight : public Partitioner {
 
   PolicyOptions options_;
   ForesightTerms terms_;
-  std::string knobs_file_;
+  SmartmigKnobs knobs_;
   std::vector<Contender> contenders_;  // For the fleet; those that are simulated are the look's.
   Demand demand_;
   std::size_t active_ = kFirst;
@@ -178,11 +177,10 @@ class Foresight : public Partitioner {
 
 Result<Policy> make_foresight(const std::string& knobs_file, const Fleet& fleet,
                               const PolicyOptions& options, const ForesightTerms& terms) {
-  auto contenders = make_contenders(fleet, options, knobs_file);
-  if (!contenders) return pass_on(contenders);
+  const auto knobs = read_knobs(knobs_file);
+  if (!knobs) return pass_on(knobs);
   Policy policy;
-  policy.partitioner =
-      std::make_unique<Foresight>(options, terms, knobs_file, std::move(*contenders));
+  policy.partitioner = std::make_unique<Foresight>(fleet, options, terms, *knobs);
   return policy;
 }
 

@@ -18,6 +18,20 @@ JobTable papers_hours(double hours, double rate) {
   return table;
 }
 
+// Of 100 s on every size, one every so many seconds.
+JobTable flat_jobs(int count, int gap_s) {
+  JobTable table;
+  table.nominal_days = 1;
+  for (int i = 0; i < count; ++i) {
+    Job job;
+    job.submit_us = i * gap_s * kSecondUs;
+    job.time_us.fill(to_us(100));
+    job.deadline_us = job.submit_us + to_us(150);
+    table.jobs.push_back(job);
+  }
+  return table;
+}
+
 std::vector<TimeUs> finish_times(Engine engine) {
   EXPECT_TRUE(engine.run().has_value());
   return {engine.finish_us().begin(), engine.finish_us().end()};
@@ -59,15 +73,7 @@ TEST(Foresight, FollowsThePolicyThatTheJobsCallFor) {
   EngineOptions options;
   options.costs = Costs::real();
   options.preemption = Preemption::kOff;
-  JobTable flat;
-  flat.nominal_days = 1;
-  for (int i = 0; i < 600; ++i) {
-    Job job;
-    job.submit_us = i * 20 * kSecondUs;
-    job.time_us.fill(to_us(100));
-    job.deadline_us = job.submit_us + to_us(150);
-    flat.jobs.push_back(job);
-  }
+  const JobTable flat = flat_jobs(600, 20);
   EXPECT_LT(et(fleet, flat, "smartmig", options), 0.2 * et(fleet, flat, "none/edf", options));
 
   JobTable linear = flat;
@@ -85,15 +91,7 @@ TEST(Foresight, FollowsThePolicyThatTheJobsCallFor) {
 TEST(Foresight, LeavesNoJobForEver) {
   const Fleet fleet = *Fleet::parse("1xA100-40GB");
   for (const Preemption preemption : {Preemption::kCheckpoint, Preemption::kOff}) {
-    JobTable table;
-    table.nominal_days = 1;
-    for (int i = 0; i < 400; ++i) {
-      Job job;
-      job.submit_us = i * 15 * kSecondUs;
-      job.time_us.fill(to_us(100));
-      job.deadline_us = job.submit_us + to_us(150);
-      table.jobs.push_back(job);
-    }
+    JobTable table = flat_jobs(400, 15);
     Job whole;
     whole.submit_us = table.jobs.back().submit_us + 90 * kSecondUs;
     whole.time_us[kSizeCount - 1] = to_us(100);
@@ -129,7 +127,8 @@ TEST(Foresight, DrawsArrivalsInOrderOfTimeWhateverTheOrderOfJobs) {
   Future future;
   look_at_present(view, sample, random, present);
   for (int i = 0; i < 20; ++i) {
-    draw_future(view, sample, present, {.arrivals = 50}, random, future);
+    draw_future(view, sample, present, {.arrivals = 50}, ErrorModel(view, 400, present.done),
+                random, future);
     ASSERT_EQ(future.table.jobs.size(), 70u);
     TimeUs before_us = view.now();
     for (const Job& job : future.table.jobs) {

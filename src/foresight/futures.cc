@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "foresight/error_model.h"
-
 namespace smartmig {
 namespace {
 
@@ -54,11 +52,11 @@ void draw_arrivals(const View& view, double share, const FutureTerms& terms, Ran
 }  // namespace
 
 void draw_future(const View& view, const FleetSample& sample, const Present& present,
-                 const FutureTerms& terms, Random& random, Future& future) {
+                 const FutureTerms& terms, const ErrorModel& errors, Random& random,
+                 Future& future) {
   std::vector<Job>& jobs = future.table.jobs;
   jobs.assign(present.jobs.begin(), present.jobs.end());
   future.standing = present.standing;
-  const ErrorModel errors(view, terms.recent_jobs, present.done);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const double ratio = errors.draw(jobs[i], present.done[i], random);
     stretch(jobs[i], ratio);

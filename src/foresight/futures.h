@@ -3,6 +3,7 @@
 // that all that is compared on one future has the same jobs at the same times.
 #pragma once
 
+#include "foresight/error_model.h"
 #include "foresight/present.h"
 
 namespace smartmig {
@@ -17,9 +18,10 @@ struct Future {
   Standing standing;
 };
 
-// `future` keeps its room; the next draws of `random` give another one. O(jobs of the present +
-// arrivals).
+// `errors` are those of the same View and jobs. `future` keeps its room; the next draws of `random`
+// give another one. O(jobs of the present + arrivals).
 void draw_future(const View& view, const FleetSample& sample, const Present& present,
-                 const FutureTerms& terms, Random& random, Future& future);
+                 const FutureTerms& terms, const ErrorModel& errors, Random& random,
+                 Future& future);
 
 }  // namespace smartmig

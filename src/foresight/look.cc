@@ -64,9 +64,10 @@ Look::Answer Look::choose(const View& view, const Present& present, const LookTe
     runners_[i].races = rests[i] == 0 || i == active;
     rests[i] = std::max(0, rests[i] - 1);
   }
+  const ErrorModel errors(view, terms.future.recent_jobs, present.done);
   for (std::size_t f = 0; f < terms.most_futures; ++f) {
     if (f >= terms.least_futures && events_ > terms.most_events) break;
-    draw_future(view, sample_, present, terms.future, random, future_);
+    draw_future(view, sample_, present, terms.future, errors, random, future_);
     if (future_.table.jobs.empty()) return {active, events_};
     run_future(terms, active, learned);
     drop_losers(terms, active, rests);
