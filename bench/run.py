@@ -122,9 +122,9 @@ def decision_rows(build, times, quick):
     for gpus, ready, decisions, scale, unit, goal in ((8, 50, 20_000, 1, "us", "under 200"),
                                                       (10_000, 100_000, 1_000, 1e3, "ms", "under 50")):
         for moves in ("free", "checkpoint"):
-            results = repeated(times if gpus == 8 else min(times, 3), os.path.join(build, "bench_decision"), "smartmig",
+            results = repeated(times if gpus == 8 else min(times, 3), os.path.join(build, "bench_decision"), "prices",
                                str(gpus), str(ready), str(decisions // 10 if quick else decisions), moves)
-            rows.append((f"one decision of `smartmig`, {gpus:,} GPUs, {ready:,} jobs ready, `--preemption {moves}`, "
+            rows.append((f"one decision of `prices`, {gpus:,} GPUs, {ready:,} jobs ready, `--preemption {moves}`, "
                          f"99th percentile, {unit}", spread([r["p99_us"] for r in results], scale, 1), goal, None))
     return rows
 

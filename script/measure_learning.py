@@ -16,7 +16,7 @@ from pathlib import Path
 PUBLISHED = "static:7,7,4-3,4-2-1,4-2-1,3-3,3-3,2-2-1-1-1/cedf"
 COURSE = "static:7,7,4-3,4-3,4-2-1,4-2-1,2-2-2-1,2-2-2-1"
 PLACERS = (
-    "cedf edf met random earliest-finish largest-first smallest-first first-fit slowest-on-time shortest-remaining least-laxity"
+    "cedf edf met random earliest-finish largest-first smallest-first first-fit slowest-on-time shortest-remaining apparent-tardiness"
 ).split()
 TWO_LEVELS = "mean-field:two-level-layouts/learned:two-level-placer"
 FREE = ["--costs", "free"]

@@ -204,7 +204,7 @@ class View {
     job.estimate_us = 0;
     return job;
   }
-  // Of the jobs that ended last.
+  // How far beliefs about the jobs that ended last were off.
   const BeliefErrors& belief_errors() const { return state_->belief_errors(); }
   // Whether it has done work that a stop now would save, or has saved some: then it restores where
   // it starts again.

@@ -10,7 +10,8 @@ namespace {
 // Before any job has ended: estimates are off as people's are, and this counts as so many jobs.
 constexpr double kPriorSigma = 1;
 constexpr double kPriorJobs = 4;
-constexpr double kPriorTrust = 0.5;  // Of these: how far they agree with the median found.
+constexpr double kPriorTrust =
+    0.5;  // The prior's median, as a part of the fitted one: it pulls to 1.
 constexpr int kRounds = 4;
 constexpr double kExact = 0.05;  // Beliefs are taken as true while ...
 constexpr double kMostly = 0.9;  // ... so many of them are within that.

@@ -31,9 +31,9 @@ class FleetSample {
 
  private:
   struct OfBoard {
-    std::vector<GpuIndex> gpus;  // Of the fleet.
-    std::size_t first = 0;       // In the sample,
-    std::size_t count = 0;       // and how many.
+    std::vector<GpuIndex> gpus;  // All GPUs of this board, by their numbers in the fleet.
+    std::size_t first = 0;       // The board's first GPU in the sample,
+    std::size_t count = 0;       // and how many GPUs the sample has of it.
   };
 
   std::vector<OfBoard> boards_;

@@ -9,10 +9,10 @@
 
 namespace smartmig {
 
-// How far ahead it looks, and how often. What looking costs is counted in simulated events: so many
-// for each event of the fleet, and a credit from which a run that is only beginning, or has few
-// events, takes more. On a fleet of which a sample is simulated an event counts for the sample's
-// share.
+// How far ahead it looks, and how often. What looking costs is counted in simulated instants: so
+// many for each event of the fleet, and a credit from which a run that is only beginning, or has
+// few events, takes more. On a fleet of which a sample is simulated an event counts for the
+// sample's share.
 struct ForesightTerms {
   LookTerms look;
   std::size_t most_gpus = 32;            // Of a sample.
