@@ -30,6 +30,7 @@ State::Options state_options(const Policy& policy, const Costs& costs, Preemptio
   }
   // Kept whatever the policy, so that another one can be rehearsed.
   options.aggregates = true;
+  options.correct_beliefs = policy.partitioner->corrects_beliefs();
   return options;
 }
 

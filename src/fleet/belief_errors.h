@@ -1,24 +1,32 @@
 // How far beliefs about run times were off: for the jobs that ended last, what each took over what
-// it was believed to take when it arrived, wherever it ran. 1 where the belief was right.
+// it was estimated to take when it arrived, wherever it ran, and what was known of it then. 1 where
+// the estimate was right.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 
+#include "fleet/belief_correction.h"
+
 namespace smartmig {
+
+struct BeliefError {
+  double ratio = 1;
+  BeliefCorrection::Features features{};
+};
 
 class BeliefErrors {
  public:
   static constexpr std::size_t kKept = 256;
 
   void clear() { added_ = 0; }
-  void add(double ratio) { ratios_[added_++ % kKept] = ratio; }
+  void add(const BeliefError& error) { errors_[added_++ % kKept] = error; }
   std::size_t size() const { return std::min(added_, kKept); }
-  double operator[](std::size_t i) const { return ratios_[i]; }  // In no particular order.
+  const BeliefError& operator[](std::size_t i) const { return errors_[i]; }  // In no order.
 
  private:
-  std::array<double, kKept> ratios_{};
+  std::array<BeliefError, kKept> errors_{};
   std::size_t added_ = 0;
 };
 

@@ -35,6 +35,7 @@ State::State(const Fleet& fleet, std::span<const Job> jobs, const Options& optio
   running_.reserve(fleet.slice_count());
   if (options.aggregates) aggregates_.emplace(fleet, jobs.size());
   if (options.tardiness) tardiness_.emplace();
+  if (options.correct_beliefs) correction_.emplace();
   prepare_jobs(options.seed);
 }
 
@@ -45,6 +46,7 @@ void State::prepare_jobs(std::uint64_t seed) {
     job_states_[j].estimate = belief(jobs_[j]);
     if (estimate_sigma_ > 0) job_states_[j].estimate *= random.lognormal(0, estimate_sigma_);
   }
+  if (correction_) corrected_by_.assign(jobs_.size(), 1);
 }
 
 void State::restart(std::span<const Job> jobs, std::uint64_t seed) {
@@ -59,6 +61,7 @@ void State::restart(std::span<const Job> jobs, std::uint64_t seed) {
   awaiting_.clear();
   power_.restart(attribute_energy_ ? jobs.size() : 0);
   belief_errors_.clear();
+  if (correction_) correction_->clear();
   if (aggregates_) aggregates_->restart(jobs.size());
   if (tardiness_) tardiness_->restart();
   in_system_ = ready_count_ = 0;
@@ -131,6 +134,7 @@ void State::arrive(JobIndex job) {
   while (group < groups_.size() && groups_[group].kinds != kinds) ++group;
   if (group == groups_.size()) groups_.push_back({kinds, {}});
   state.group = static_cast<std::uint16_t>(group);
+  if (correction_) correct_belief(job, true);
   state.status = JobStatus::kReady;
   state.faster_by_index = fleet_->faster_by_index(jobs_[job], kinds);
   ++in_system_;
@@ -213,7 +217,46 @@ void State::note_belief_error(const JobState& state, const SliceState& slice) {
   const double before =
       state.overdue ? state.believed_left / kOverdueShare : 1 - state.believed_left;
   const TimeUs ran_us = std::max<TimeUs>(0, now_ - slice.begin_us);
-  belief_errors_.add(before + static_cast<double>(ran_us) / full);
+  const double ratio = before + static_cast<double>(ran_us) / full;
+  if (!correction_) {
+    belief_errors_.add({ratio, {}});
+    return;
+  }
+  const double by = corrected_by_[slice.job];
+  const double largest_us = static_cast<double>(time_on_largest(jobs_[slice.job]));
+  const auto features =
+      BeliefCorrection::features(jobs_[slice.job], largest_us * state.estimate / by);
+  belief_errors_.add({ratio * by, features});
+  correction_->add(features, ratio * by);
+  // Those that came before there was much to learn from.
+  const long ends = correction_->ends();
+  if (ends <= 512 && (ends & (ends - 1)) == 0) correct_waiting();
+}
+
+void State::correct_waiting() {
+  to_correct_.clear();
+  for (const Group& group : groups_) {
+    for (auto at = group.queue.begin(); !group.queue.at_end(at); group.queue.advance(at)) {
+      const JobIndex job = group.queue.at(at).job;
+      const JobState& state = job_states_[job];
+      if (state.status == JobStatus::kReady && state.believed_left == 1) to_correct_.push_back(job);
+    }
+  }
+  for (const JobIndex job : to_correct_) {
+    dequeue(job);
+    correct_belief(job, false);
+    enqueue(job);
+  }
+}
+
+void State::correct_belief(JobIndex job, bool arrives) {
+  JobState& state = job_states_[job];
+  const double largest_us = static_cast<double>(time_on_largest(jobs_[job]));
+  const double estimate = state.estimate / corrected_by_[job];
+  const auto features = BeliefCorrection::features(jobs_[job], largest_us * estimate);
+  if (arrives) correction_->arrive(features);
+  corrected_by_[job] = correction_->factor(features);
+  state.estimate = estimate * corrected_by_[job];
 }
 
 // What a stop now leaves of a running job.

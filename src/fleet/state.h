@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fleet/aggregates.h"
+#include "fleet/belief_correction.h"
 #include "fleet/belief_errors.h"
 #include "fleet/costs.h"
 #include "fleet/decision.h"
@@ -91,6 +92,7 @@ class State {
     bool attribute_energy = false;  // Keep each job's share (records).
     bool aggregates = false;        // Keep what aggregates() has.
     bool tardiness = false;         // Keep what tardiness_us() tells.
+    bool correct_beliefs = false;   // By what ended jobs have taught.
   };
 
   // `fleet` and `jobs` must outlive the state.
@@ -207,6 +209,11 @@ class State {
   std::span<const Group> groups() const { return groups_; }
   // What the jobs that ended last took, over what they were believed to take.
   const BeliefErrors& belief_errors() const { return belief_errors_; }
+  // The same over what they would be believed to take now.
+  double belief_error(std::size_t i) const {
+    const BeliefError& error = belief_errors_[i];
+    return correction_ ? error.ratio / correction_->factor(error.features) : error.ratio;
+  }
 
   // --- moves; those that start something that takes time return when it ends
   void set_now(TimeUs now) { now_ = now; }
@@ -274,6 +281,8 @@ class State {
  private:
   Belief belief_in_run(const JobState& state, const SliceState& slice) const;
   void note_belief_error(const JobState& state, const SliceState& slice);
+  void correct_belief(JobIndex job, bool arrives);
+  void correct_waiting();
   void note_progress(JobState& state);
   bool progress_began(const JobState& state) const { return now_ > slices_[state.slice].begin_us; }
   std::int64_t key_of(JobIndex job) const;
@@ -316,6 +325,9 @@ class State {
   std::vector<Awaiting> awaiting_;
   PowerMeter power_;
   BeliefErrors belief_errors_;
+  std::optional<BeliefCorrection> correction_;
+  std::vector<JobIndex> to_correct_;  // Scratch of correct_waiting().
+  std::vector<double> corrected_by_;  // With that, by job: what its estimate was multiplied by.
   std::optional<Aggregates> aggregates_;
   std::optional<TardinessMeter> tardiness_;
   std::vector<Start> moves_;         // Scratch of assign_whole(),

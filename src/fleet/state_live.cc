@@ -14,6 +14,7 @@ void State::extend(std::span<const Job> jobs) {
     job_states_[j].deadline_us = jobs[j].deadline_us;
     job_states_[j].estimate = belief(jobs[j]);
   }
+  if (correction_) corrected_by_.resize(jobs.size(), 1);
   if (aggregates_) aggregates_->extend(jobs.size());
 }
 

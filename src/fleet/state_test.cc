@@ -406,5 +406,30 @@ TEST(JobClass, AMissingSizeHasSpeedZeroAndTheLargestOfTheFleetStandsForSeven) {
   EXPECT_EQ(class_of(a100, wide), 2);
 }
 
+// Jobs that were all estimated to take a quarter of what they take. What runs keeps the belief with
+// which it started.
+TEST(State, CorrectsTheBeliefsOfJobsThatWaitByThoseThatEnded) {
+  std::vector<Job> jobs(20, linear_job(1e6));
+  for (Job& job : jobs) job.estimate_us = to_us(3);
+  State::Options corrects = options(Costs::free(), Preemption::kOff);
+  corrects.correct_beliefs = true;
+  Gpus gpus("A100-40GB", "7", jobs, corrects);
+  State& state = gpus.state;
+  for (JobIndex job = 0; job < jobs.size(); ++job) state.arrive(job);
+  EXPECT_NEAR(state.job_state(19).estimate, 0.25, 1e-9);
+  for (JobIndex job = 0; job < 17; ++job) {
+    const TimeUs end = state.start(gpus.on(job, 7, 0));
+    const double believed = state.job_state(job).estimate;
+    state.set_now(end);
+    state.complete(gpus.id(0));
+    EXPECT_EQ(state.job_state(job).estimate, believed);
+  }
+  EXPECT_NEAR(state.job_state(19).estimate, 1, 0.2);
+  EXPECT_EQ(gpus.queue(), (std::vector<JobIndex>{17, 18, 19}));
+  // By what would be believed now, the estimates of those that ended were nearly right.
+  EXPECT_NEAR(state.belief_error(16), 1, 0.2);
+  EXPECT_NEAR(state.belief_errors()[16].ratio, 4, 1e-6);
+}
+
 }  // namespace
 }  // namespace smartmig

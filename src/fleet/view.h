@@ -204,8 +204,10 @@ class View {
     job.estimate_us = 0;
     return job;
   }
-  // How far beliefs about the jobs that ended last were off.
-  const BeliefErrors& belief_errors() const { return state_->belief_errors(); }
+  // How far beliefs about the jobs that ended last were off, or, where they are corrected, would be
+  // off now.
+  std::size_t belief_error_count() const { return state_->belief_errors().size(); }
+  double belief_error(std::size_t i) const { return state_->belief_error(i); }
   // Whether it has done work that a stop now would save, or has saved some: then it restores where
   // it starts again.
   bool has_run(JobIndex job) const { return state_->has_run(job); }

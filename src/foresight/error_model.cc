@@ -26,16 +26,15 @@ double log_belief(const Job& believed) {
 }  // namespace
 
 ErrorModel::ErrorModel(const View& view, std::size_t recent_jobs, std::span<const double> done) {
-  const BeliefErrors& errors = view.belief_errors();
+  const std::size_t errors = view.belief_error_count();
   Moments ended;
   std::size_t right = 0;
-  for (std::size_t i = 0; i < errors.size(); ++i) {
-    const double error = std::log(std::max(errors[i], 1e-6));
+  for (std::size_t i = 0; i < errors; ++i) {
+    const double error = std::log(std::max(view.belief_error(i), 1e-6));
     ended.add(error);
     right += std::abs(error) < kExact;
   }
-  exact_ = errors.size() > 0 &&
-           static_cast<double>(right) >= kMostly * static_cast<double>(errors.size());
+  exact_ = errors > 0 && static_cast<double>(right) >= kMostly * static_cast<double>(errors);
   if (exact_) return;
   const double sigma = fit(ended, done);
 

@@ -98,10 +98,10 @@ TEST(ErrorModel, DrawsTheRightAmountOfWorkWhereBeliefsAreOff) {
 TEST(ErrorModel, IsNotMisledByShortJobsEndingFirst) {
   ErrorRun run(0, 1, 10 * kMinuteUs);
   const View view = run.engine->view();
-  ASSERT_GT(view.belief_errors().size(), 0u);
+  ASSERT_GT(view.belief_error_count(), 0u);
   double ended = 0;
-  for (std::size_t i = 0; i < view.belief_errors().size(); ++i) ended += view.belief_errors()[i];
-  ended /= static_cast<double>(view.belief_errors().size());
+  for (std::size_t i = 0; i < view.belief_error_count(); ++i) ended += view.belief_error(i);
+  ended /= static_cast<double>(view.belief_error_count());
   Random random(2, "draws");
   const ErrorModel model = run.model();
   std::vector<double> draws;

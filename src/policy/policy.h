@@ -29,6 +29,8 @@ class Partitioner {
   virtual std::unique_ptr<Partitioner> clone() const = 0;
   // Whether it reads View::aggregates().
   virtual bool wants_aggregates() const { return false; }
+  // Whether what it sees of how long jobs take is corrected by what ended jobs have taught.
+  virtual bool corrects_beliefs() const { return false; }
   // A run begins: the layouts the fleet starts with, one for each GPU, at time view.now(), into a
   // vector that is empty. Nothing is remembered of a run before.
   virtual void first_layouts(const View& view, std::vector<SlotSet>& layouts) = 0;

@@ -10,6 +10,7 @@
 namespace smartmig {
 
 inline constexpr JobKind kTraining = JobKind::kTraining;
+inline constexpr double kMinute = 60;  // Seconds.
 
 // Times in seconds on 1g, 2g, 3g, 4g and 7g.
 inline Job make_job(const std::array<double, kSizeCount>& times_s, double deadline_s,
@@ -93,6 +94,7 @@ class Situation {
     options.costs = costs;
     options.preemption = preemption;
     options.aggregates = policy.partitioner->wants_aggregates();
+    options.correct_beliefs = policy.partitioner->corrects_beliefs();
     if (policy.placer) {
       options.job_order = policy.placer->job_order();
       options.gpu_order = policy.placer->gpu_order();

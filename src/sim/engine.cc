@@ -6,6 +6,8 @@
 namespace smartmig {
 namespace {
 
+constexpr std::size_t kStaleEndings = 64;  // That may be there, and more while many jobs run.
+
 State::Options state_options(const Policy& policy, const EngineOptions& options) {
   State::Options state;
   state.costs = options.costs;
@@ -20,6 +22,7 @@ State::Options state_options(const Policy& policy, const EngineOptions& options)
   state.aggregates = options.aggregates || policy.partitioner->wants_aggregates() ||
                      (policy.placer && policy.placer->wants_aggregates());
   state.tardiness = options.tardiness;
+  state.correct_beliefs = policy.partitioner->corrects_beliefs();
   return state;
 }
 
@@ -37,7 +40,11 @@ Engine::Engine(const Fleet& fleet, const JobTable& jobs, const Policy& policy,
       scans_(options.preemption == Preemption::kFree) {
   // Room for what small fleets ever need; on larger ones these grow a few times more.
   const auto slices = std::min<std::size_t>(static_cast<std::size_t>(fleet.compute_slices()), 512);
-  endings_.reserve(2 * slices);  // Stale ones, of jobs that were stopped, among them.
+  endings_.reserve(kStaleEndings + 5 * slices);  // forget_stale() keeps it within that.
+  const auto gpus = std::min<std::size_t>(fleet.gpu_count(), 512);
+  dirty_.reserve(2 * gpus);
+  repartitioned_.reserve(gpus);
+  started_.reserve(slices);
   room_.decision.stops.reserve(slices);
   room_.decision.starts.reserve(slices);
   room_.decision.repartitions.reserve(slices);
@@ -159,7 +166,7 @@ bool Engine::still_true(const Ending& ending) const {
 // Keeps the heap within a small multiple of what is true, so that free preemption cannot make it
 // grow.
 void Engine::forget_stale() {
-  if (endings_.size() < 64 + 4 * state_.running().size()) return;
+  if (endings_.size() < kStaleEndings + 4 * state_.running().size()) return;
   std::erase_if(endings_, [this](const Ending& ending) { return !still_true(ending); });
   std::make_heap(endings_.begin(), endings_.end(), std::greater<>());
 }
