@@ -88,6 +88,7 @@ TEST(NoAllocationWhileLayoutsChange, UnderPoliciesThatChangeThem) {
     EXPECT_EQ(allocations_when_warm("count/cedf", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("greedy", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("prices", preemption), 0) << to_string(preemption);
+    EXPECT_EQ(allocations_when_warm("queue-prices", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("miso", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("on-demand:on-time", preemption), 0) << to_string(preemption);
     EXPECT_EQ(allocations_when_warm("on-demand:on-time,pack,strict,keep", preemption), 0)

@@ -228,20 +228,25 @@ EngineOptions options_with_records(const RandomCase& random) {
   return options;
 }
 
-std::string_view now_and_then_smartmig(int i) { return i % 5 == 0 ? "smartmig" : ""; }
+// Those that the reference does not have take their turns with those it has.
+std::string_view ours_now_and_then(int i) {
+  return i % 5 == 0 ? "smartmig" : i % 5 == 1 ? "queue-prices" : "";
+}
 
 TEST(Properties, HoldAtEveryInstantOfEveryRun) {
   const int cases = case_count(10'000);
   for (int i = 0; i < cases && !HasFailure(); ++i) {
-    const RandomCase random =
-        random_case(11, static_cast<std::uint64_t>(i), now_and_then_smartmig(i));
+    const RandomCase random = random_case(11, static_cast<std::uint64_t>(i), ours_now_and_then(i));
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
     Engine engine(fleet, random.jobs, make_named_policy(random.policy, fleet).value(),
                   options_with_records(random));
     Auditor auditor(engine, random);
-    while (engine.step() && !HasFatalFailure()) auditor.look();
-    ASSERT_EQ(engine.completed(), random.jobs.jobs.size());
+    // Where stops cost nothing, jobs could stop each other for ever.
+    const std::size_t most_steps = 1000 + 1000 * random.jobs.jobs.size();
+    std::size_t steps = 0;
+    while (engine.step() && !HasFatalFailure() && ++steps < most_steps) auditor.look();
+    ASSERT_EQ(engine.completed(), random.jobs.jobs.size()) << steps << " steps";
     auditor.finish();
   }
 }
@@ -249,8 +254,7 @@ TEST(Properties, HoldAtEveryInstantOfEveryRun) {
 TEST(Properties, ACopiedEngineGoesOnLikeTheOriginal) {
   const int cases = case_count(10'000) / 5;
   for (int i = 0; i < cases && !HasFailure(); ++i) {
-    const RandomCase random =
-        random_case(13, static_cast<std::uint64_t>(i), now_and_then_smartmig(i));
+    const RandomCase random = random_case(13, static_cast<std::uint64_t>(i), ours_now_and_then(i));
     SCOPED_TRACE(fmt::format("case {}\n{}", i, random.describe()));
     const Fleet fleet = Fleet::parse(random.fleet).value();
     Engine engine(fleet, random.jobs, make_named_policy(random.policy, fleet).value(),

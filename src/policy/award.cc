@@ -20,15 +20,16 @@ double speed_at(const Candidate& candidate, int size) {
 }  // namespace
 
 void Award::begin(const Knobs& knobs, double backlog, double load, double trend, double energy,
-                  bool moves_cost) {
+                  bool moves_cost, double unit, double price) {
+  unit_ = unit;
   const auto k = [&](Knob knob) { return get(knobs, knob); };
   const double overload = std::max(0.0, backlog);
   const double price_overload = k(Knob::kPriceOverload) * overload;
-  price_now_ = std::exp(k(Knob::kPriceNow) + k(Knob::kPriceNowBacklog) * backlog +
-                        k(Knob::kPriceNowLoad) * load + price_overload);
-  price_later_ = std::exp(k(Knob::kPriceLater) + k(Knob::kPriceLaterBacklog) * backlog +
-                          k(Knob::kPriceLaterLoad) * load + k(Knob::kPriceLaterTrend) * trend +
-                          price_overload);
+  price_now_ = price * std::exp(k(Knob::kPriceNow) + k(Knob::kPriceNowBacklog) * backlog +
+                                k(Knob::kPriceNowLoad) * load + price_overload);
+  price_later_ = price * std::exp(k(Knob::kPriceLater) + k(Knob::kPriceLaterBacklog) * backlog +
+                                  k(Knob::kPriceLaterLoad) * load +
+                                  k(Knob::kPriceLaterTrend) * trend + price_overload);
   horizon_ = std::exp(k(Knob::kHorizon));
   laxity_ = std::exp(k(Knob::kLaxity));
   tilt_from_ = std::exp(k(Knob::kTiltFrom));
@@ -74,8 +75,8 @@ bool Award::weigh(const View& view, JobIndex job, KindSet kinds, int held,
   int first = 0;
   while (first < kSizeCount && times[first] == 0) ++first;
   if (first == kSizeCount) return false;
-  const double left = view.believed_left(job) / kMinuteUs;
-  const double delay = view.costs().start_us > 0 ? to_min(view.look_at(job).delay_us()) : 0;
+  const double left = view.believed_left(job) / kMinuteUs / unit_;
+  const double delay = view.costs().start_us > 0 ? to_min(view.look_at(job).delay_us()) / unit_ : 0;
   candidate.job = job;
   candidate.kinds = kinds;
   for (int size = 0; size < kSizeCount; ++size) {
@@ -83,7 +84,7 @@ bool Award::weigh(const View& view, JobIndex job, KindSet kinds, int held,
     candidate.minutes[size] = times[size] > 0 ? delay + left * times[size] : 0;
   }
   candidate.work = left * times[first];
-  candidate.slack = to_min(view.job(job).deadline_us - view.now());
+  candidate.slack = to_min(view.job(job).deadline_us - view.now()) / unit_;
   candidate.held = static_cast<std::int8_t>(held);
   candidate.size = candidate.next = -1;
   double weight = value_of_work(candidate) * std::pow(candidate.work + tilt_from_, tilt_);

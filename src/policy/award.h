@@ -40,8 +40,9 @@ class Award {
  public:
   // Sets what is the same for all jobs at one instant.
   // `energy`: what a watt-minute is worth, as a multiple of what it is on the papers' day.
+  // `unit`: all minutes here are so many minutes long; `price`: times what the knobs say.
   void begin(const Knobs& knobs, double backlog, double load, double trend, double energy,
-             bool moves_cost);
+             bool moves_cost, double unit = 1, double price = 1);
   // A job as a candidate, with its weight; false: it runs nowhere.
   bool weigh(const View& view, JobIndex job, KindSet kinds, int held, Candidate& candidate) const;
   // Awards at most that many compute slices; returns how many are left. O(n + slices log n).
@@ -65,6 +66,7 @@ class Award {
   void find_step(Candidate& candidate) const;
   bool fits_in_what_is_left(Candidate& candidate, int slices, int gpus);
 
+  double unit_ = 1;
   double price_now_ = 1, price_later_ = 1, horizon_ = 1;
   double laxity_ = 1, tilt_from_ = 1, tilt_ = 0, training_ = 1;
   double least_ = 0, steepness_ = 1, on_time_ = 0, hold_ = 1;

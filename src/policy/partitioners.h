@@ -22,8 +22,15 @@ std::unique_ptr<Partitioner> make_day_night(DayNight plan);
 
 std::unique_ptr<Partitioner> make_count();
 std::unique_ptr<Partitioner> make_greedy();
+// `price`: of slices, times what the knobs say.
 std::unique_ptr<Partitioner> make_prices(const SmartmigKnobs& knobs, const Fleet& fleet,
-                                         double energy_weight);
+                                         double energy_weight, double price = 1);
+struct QueuePriceStyle {
+  double price = 2;   // Of slices, times what the queue says.
+  bool waits = true;  // For a slice that others are on, for a limited time.
+};
+std::unique_ptr<Partitioner> make_queue_prices(double energy_weight,
+                                               const QueuePriceStyle& style = {});
 
 // The largest profile of each GPU's board: what `none`, `count` and `greedy` start with.
 void whole_gpus(const Fleet& fleet, std::vector<SlotSet>& layouts);

@@ -42,9 +42,10 @@ struct Ranked {
 
 class Prices : public Partitioner {
  public:
-  Prices(const SmartmigKnobs& knobs, const Fleet& fleet, double energy_weight)
+  Prices(const SmartmigKnobs& knobs, const Fleet& fleet, double energy_weight, double price)
       : knobs_(knobs),
         energy_weight_(energy_weight),
+        price_(price),
         packing_(std::make_shared<const Contents>(fleet)) {
     find_base_kinds(fleet);
   }
@@ -75,8 +76,10 @@ class Prices : public Partitioner {
     const bool free_moves = view.everything_ready();
     const Knobs& knobs = free_moves ? knobs_.free_moves : knobs_.costly_moves;
     // A watt-minute and a minute of one job's tardiness weigh by how many jobs share the energy.
+    unit_ = demand_.unit();
     energy_ = energy_weight_ / kPapersWeight * demand_.jobs_a_day(view.now()) / kPapersJobsADay;
-    award_.begin(knobs, backlog, demand_.load(), demand_.trend(view.now()), energy_, !free_moves);
+    award_.begin(knobs, backlog, demand_.load(), demand_.trend(view.now()), energy_, !free_moves,
+                 unit_, price_);
     collect_ready(view);
     if (free_moves) {
       award_.give(candidates_, slices_up(view), exactly_packable_gpus(view));
@@ -298,10 +301,12 @@ class Prices : public Partitioner {
 
   void decide_around_what_runs(View& view, const Knobs& knobs, double backlog, Decision& decision) {
     const std::size_t waiting = candidates_.size();
-    const int slices = collect_running(view, std::exp(get(knobs, Knob::kLeastRun)));
+    const double least_run_min = unit_ * std::exp(get(knobs, Knob::kLeastRun));
+    const int slices = collect_running(view, static_cast<TimeUs>(least_run_min * kMinuteUs));
     award_.give(candidates_, slices);
-    find_stoppable(view, waiting);
+    Rooms::list_stoppable(view, std::span(candidates_).subspan(waiting), unit_, stoppable_);
     RoomTerms terms;
+    terms.unit = unit_;
     terms.energy = std::exp(get(knobs, Knob::kEnergy)) * energy_;
     terms.room = std::exp(get(knobs, Knob::kRoom));
     terms.distrust = std::exp(get(knobs, Knob::kDistrust));
@@ -320,35 +325,21 @@ class Prices : public Partitioner {
 
   // Adds the running jobs that may be stopped; returns the slices that they and the waiting jobs
   // can have.
-  int collect_running(const View& view, double least_run_min) {
+  int collect_running(const View& view, TimeUs least_run_us) {
     const Fleet& fleet = view.fleet();
     int slices = slices_up(view);
     Candidate candidate;
     for (const SliceId id : view.running()) {
       const SeenSlice slice = view.slice(id);
-      const SeenJob job = view.job(slice.job);
-      const bool stoppable = view.preemption() == Preemption::kCheckpoint && !slice.doomed &&
-                             slice.phase == SlicePhase::kReady &&
-                             job.status == JobStatus::kRunning && job.preemptible &&
-                             to_min(view.now() - slice.begin_us) >= least_run_min &&
-                             !view.is_awaited(fleet.gpu_of(id), slice.slot);
-      if (stoppable && award_.weigh(view, slice.job, view.kinds(slice.job),
-                                    fleet.kinds()[slice.kind].size, candidate)) {
+      if (Rooms::can_stop(view, id, least_run_us) &&
+          award_.weigh(view, slice.job, view.kinds(slice.job), fleet.kinds()[slice.kind].size,
+                       candidate)) {
         candidates_.push_back(candidate);
       } else {
         slices -= fleet.kinds()[slice.kind].compute;
       }
     }
     return slices;
-  }
-
-  void find_stoppable(const View& view, std::size_t waiting) {
-    stoppable_.clear();
-    for (std::size_t i = waiting; i < candidates_.size(); ++i) {
-      const JobIndex job = candidates_[i].job;
-      stoppable_.push_back({job, &candidates_[i], to_min(view.checkpoint_us(job)),
-                            to_min(view.costs().start_us + view.restore_us(job))});
-    }
   }
 
   // The weightier first, those with an award before the others, who take only what nobody wants.
@@ -366,7 +357,8 @@ class Prices : public Partitioner {
 
   bool start_one(const View& view, const Candidate& candidate, Decision& decision) {
     const bool awarded = candidate.size >= 0;
-    const double restore = view.has_run(candidate.job) ? to_min(view.restore_us(candidate.job)) : 0;
+    const double restore =
+        view.has_run(candidate.job) ? to_min(view.restore_us(candidate.job)) / unit_ : 0;
     // The award is of this instant. A job that will be there long after it, and cannot be moved,
     // looks at all sizes, and waits for a larger one if that pays.
     const bool lasts = !can_be_stopped(view, candidate.job) &&
@@ -374,13 +366,7 @@ class Prices : public Partitioner {
     const int largest = awarded && !lasts ? candidate.size : kSizeCount - 1;
     Rooms::Option option;
     if (!rooms_.find(candidate, largest, awarded || lasts, restore, option)) return false;
-    rooms_.take(option, candidate.minutes[option.size] + restore, decision.stops);
-    if (option.way == Rooms::Way::kWait) return false;
-    const Board& board = view.fleet().board(option.gpu);
-    decision.starts.push_back({candidate.job,
-                               view.fleet().slice_at(option.gpu, board.slots[option.slot].start),
-                               option.slot});
-    return true;
+    return rooms_.take(option, candidate, restore, decision);
   }
 
   static bool can_be_stopped(const View& view, JobIndex job) {
@@ -389,6 +375,8 @@ class Prices : public Partitioner {
 
   SmartmigKnobs knobs_;
   double energy_weight_;
+  double price_;
+  double unit_ = 1;  // Minutes are so many minutes long.
   double energy_ =
       1;  // What a watt-minute is worth, as a multiple of what it is on the papers' day.
   Demand demand_;
@@ -410,8 +398,8 @@ class Prices : public Partitioner {
 }  // namespace
 
 std::unique_ptr<Partitioner> make_prices(const SmartmigKnobs& knobs, const Fleet& fleet,
-                                         double energy_weight) {
-  return std::make_unique<Prices>(knobs, fleet, energy_weight);
+                                         double energy_weight, double price) {
+  return std::make_unique<Prices>(knobs, fleet, energy_weight, price);
 }
 
 }  // namespace smartmig

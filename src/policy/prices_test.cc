@@ -5,8 +5,6 @@
 namespace smartmig {
 namespace {
 
-constexpr double kMinute = 60;
-
 Job linear_job(double minutes_on_1g, JobKind kind = JobKind::kInference) {
   const double s = minutes_on_1g * kMinute;
   return make_job({s, s / 2, s / 3, s / 4, s / 7}, s / 7, kind);

@@ -106,6 +106,11 @@ Result<std::unique_ptr<Partitioner>> make_greedy_from(const Word& word, const Fl
   if (const auto none = expect_no_argument(word); !none) return pass_on(none);
   return make_greedy();
 }
+Result<std::unique_ptr<Partitioner>> make_queue_prices_from(const Word& word, const Fleet&,
+                                                            const PolicyOptions& options) {
+  if (const auto none = expect_no_argument(word); !none) return pass_on(none);
+  return make_queue_prices(options.energy_weight);
+}
 Result<std::unique_ptr<Partitioner>> make_prices_from(const Word& word, const Fleet& fleet,
                                                       const PolicyOptions& options) {
   const auto file = file_of(word);
@@ -141,6 +146,8 @@ const std::vector<JointEntry>& joints() {
        make_on_demand_from},
       {"miso", "miso[:PROFILE_S], the layout of each GPU with the most speed for its jobs",
        make_miso_from},
+      {"queue-prices", "sizes jobs by prices of slices that follow from the queue",
+       make_queue_prices_from},
       {"prices", "prices[:FILE], sizes jobs by learned prices of slices", make_prices_from}};
   return entries;
 }

@@ -32,8 +32,11 @@ void Rooms::learn_boards() {
       terms.slots[size] = profile < 0 ? 0 : board.profile_slots[profile];
       terms.wait_watts[size] =
           added_watts(board, 0, board.compute_slices) / board.compute_slices * kSizes[size];
-      const double minutes = view_->costs().operation_scale *
-                             to_min(board.times.create_us[size] + board.times.destroy_us[size]);
+      const double minutes =
+          (view_->costs().operation_scale *
+               to_min(board.times.create_us[size] + board.times.destroy_us[size]) +
+           to_min(view_->costs().deadline_cut_us)) /
+          terms_.unit;
       for (SlotSet rest = terms.slots[size]; rest; rest &= rest - 1)
         terms.make[std::countr_zero(rest)] = minutes;
     }
@@ -49,7 +52,7 @@ void Rooms::look_at(GpuIndex gpu) {
   Room& room = rooms_[gpu];
   room.used = room.fresh = 0;
   room.busy = room.count = 0;
-  if (!view_->gpu(gpu).up) return;
+  if (!view_->gpu(gpu).up || terms_.empty) return;
   const Fleet& fleet = view_->fleet();
   const Board& board = fleet.board(gpu);
   room.used = view_->slots_in_use(gpu);
@@ -63,7 +66,7 @@ void Rooms::look_at(GpuIndex gpu) {
         static_cast<std::uint8_t>(board.profiles[board.slots[slot].profile].compute_slices);
     occupant.until = kUnknownMin;
     if (slice.job != kNone && slice.slot == slot) {
-      occupant.until = to_min(view_->believed_end(id) - view_->now());
+      occupant.until = to_min(view_->believed_end(id) - view_->now()) / terms_.unit;
       if (view_->is_awaited(gpu, slot)) occupant.until += kUnknownMin;
       if (stoppable_at_[id] != kNone) {
         const Stoppable& running = stoppable_[stoppable_at_[id]];
@@ -85,6 +88,25 @@ void Rooms::look_at(GpuIndex gpu) {
     room.busy = static_cast<std::uint8_t>(room.busy + occupant.slices);
     SM_CHECK(room.count < room.occupants.size());
     room.occupants[room.count++] = occupant;
+  }
+}
+
+bool Rooms::can_stop(const View& view, SliceId id, TimeUs least_run_us) {
+  const SeenSlice slice = view.slice(id);
+  const SeenJob job = view.job(slice.job);
+  return view.preemption() == Preemption::kCheckpoint && !slice.doomed &&
+         slice.phase == SlicePhase::kReady && job.status == JobStatus::kRunning &&
+         job.preemptible && view.now() - slice.begin_us >= least_run_us &&
+         !view.is_awaited(view.fleet().gpu_of(id), slice.slot);
+}
+
+void Rooms::list_stoppable(const View& view, std::span<const Candidate> running, double unit,
+                           std::vector<Stoppable>& stoppable) {
+  stoppable.clear();
+  for (const Candidate& candidate : running) {
+    const JobIndex job = candidate.job;
+    stoppable.push_back({job, &candidate, to_min(view.checkpoint_us(job)) / unit,
+                         to_min(view.costs().start_us + view.restore_us(job)) / unit});
   }
 }
 
@@ -225,14 +247,16 @@ bool Rooms::any_free() const {
   });
 }
 
-double Rooms::cost(const Option& option, const Candidate& candidate, double restore) const {
+double Rooms::cost(const Option& option, const Candidate& candidate, double restore,
+                   double price) const {
   const double minutes = candidate.minutes[option.size] + restore;
   return option.loss + late_minutes(option.start, minutes, candidate.slack) +
-         terms_.energy * option.watts * minutes + terms_.room * option.room;
+         (terms_.energy * option.watts + price * kSizes[option.size]) * minutes +
+         terms_.room * option.room;
 }
 
 bool Rooms::find(const Candidate& candidate, int largest, bool may_wait, double restore,
-                 Option& best) const {
+                 Option& best, double price) const {
   bool found = false;
   double least = 0;
   const Fleet& fleet = view_->fleet();
@@ -241,7 +265,7 @@ bool Rooms::find(const Candidate& candidate, int largest, bool may_wait, double 
     for (std::size_t way = 0; way < (may_wait ? 3 : 1); ++way) {
       for (const Option& option : lists_[size][way]) {
         if (!(candidate.kinds >> fleet.kind_of_slot(option.gpu, option.slot) & 1)) continue;
-        const double cost = this->cost(option, candidate, restore);
+        const double cost = this->cost(option, candidate, restore, price);
         if (!found || cost < least) least = cost, best = option, found = true;
       }
     }
@@ -285,6 +309,16 @@ void Rooms::take(const Option& option, double minutes, std::vector<JobIndex>& st
       std::erase_if(list, [&](const Option& other) { return other.gpu == option.gpu; });
   }
   list_options(option.gpu);
+}
+
+bool Rooms::take(const Option& option, const Candidate& candidate, double restore,
+                 Decision& decision) {
+  take(option, candidate.minutes[option.size] + restore, decision.stops);
+  if (option.way == Way::kWait) return false;
+  const Fleet& fleet = view_->fleet();
+  const int start = fleet.board(option.gpu).slots[option.slot].start;
+  decision.starts.push_back({candidate.job, fleet.slice_at(option.gpu, start), option.slot});
+  return true;
 }
 
 double Rooms::gain_of_moving(const Occupant& occupant, GpuIndex gpu) const {

@@ -1,6 +1,7 @@
 // Where a job can go while others run: slices that are free or can be made at once, those that will
-// be, and those that a running job would have to leave. For `smartmig` where moves cost
-// (docs/model/prices.md). Times are in minutes from now, values in job-minutes of tardiness.
+// be, and those that a running job would have to leave. For the rules by prices
+// (docs/model/prices.md, queue-prices.md). Times are in minutes from now, values in job-minutes of
+// tardiness; a minute may stand for another length of time (RoomTerms::unit).
 //
 // On large fleets only the most promising GPUs for each size and way are kept in view, so that
 // placing one job costs the same at any size of fleet.
@@ -25,6 +26,8 @@ struct RoomTerms {
   double stop = 0;      // Of a stop, beside its delay.
   double back = 0;      // Until a stopped job runs again.
   double waste = 0;     // Of a minute in which a compute slice does no work.
+  bool empty = false;   // What runs counts as gone: everything may be placed elsewhere.
+  double unit = 1;      // All minutes here are so many minutes long.
 };
 
 class Rooms {
@@ -48,6 +51,11 @@ class Rooms {
     double restore = 0;  // The start of its process included.
   };
 
+  // Whether the job that runs on this slice may be stopped, once it has run for so long.
+  static bool can_stop(const View& view, SliceId slice, TimeUs least_run_us);
+  // What it takes to stop these jobs, which run. They must stay where they are.
+  static void list_stoppable(const View& view, std::span<const Candidate> running, double unit,
+                             std::vector<Stoppable>& stoppable);
   // So that fleets of so many GPUs never allocate later.
   void reserve(std::size_t gpus);
   // Looks at the whole fleet. `stoppable` are running jobs, in the order of view.running().
@@ -55,12 +63,15 @@ class Rooms {
   // Whether any slice is free or can be made at once.
   bool any_free() const;
   // The cheapest way for the job at no more than `largest`; false: there is none. Without
-  // `may_wait` only what is free. `restore` comes before it makes progress.
-  bool find(const Candidate& candidate, int largest, bool may_wait, double restore,
-            Option& best) const;
+  // `may_wait` only what is free. `restore` comes before it makes progress, `price` is what a
+  // slice-minute is worth to others.
+  bool find(const Candidate& candidate, int largest, bool may_wait, double restore, Option& best,
+            double price = 0) const;
   // Does it: what must stop goes to `stops`. A job that waits only keeps others from counting on
   // its place.
   void take(const Option& option, double minutes, std::vector<JobIndex>& stops);
+  // The same, with the job's start if it does not wait; returns whether it starts.
+  bool take(const Option& option, const Candidate& candidate, double restore, Decision& decision);
   // The running job that gains most, and at least `gain`, if it is stopped and started again on a
   // larger slice that is free; kNone: there is none.
   JobIndex worth_moving(double gain) const;
@@ -99,7 +110,7 @@ class Rooms {
   void list_options(GpuIndex gpu);
   void trim(std::size_t from);
   void list_slot(GpuIndex gpu, int size, int slot, std::array<Option, 3>& best) const;
-  double cost(const Option& option, const Candidate& candidate, double restore) const;
+  double cost(const Option& option, const Candidate& candidate, double restore, double price) const;
   double make_minutes(GpuIndex gpu, int slot) const;
   double added_watts(const Board& board, int busy, int slices) const;
   double gain_of_moving(const Occupant& occupant, GpuIndex gpu) const;
