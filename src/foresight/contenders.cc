@@ -7,6 +7,9 @@
 namespace smartmig {
 namespace {
 
+// What an instant under a policy that places jobs itself costs to simulate, over one under another.
+constexpr int kEffort = 4;
+
 // Fixed layouts that take turns from GPU to GPU of a board, as places on the chain of `count`
 // (whole, halves, ... the most slices).
 struct Pattern {
@@ -48,16 +51,27 @@ std::vector<SlotSet> layouts_of(const Fleet& fleet, const Pattern& pattern) {
 std::vector<Contender> make_contenders(const Fleet& fleet, const PolicyOptions& options,
                                        const SmartmigKnobs& knobs) {
   std::vector<Contender> contenders;
-  Policy rule;
-  rule.partitioner = make_prices(knobs, fleet, options.energy_weight);
-  contenders.push_back({"prices", std::move(rule)});
+  const auto add_rule = [&](std::string name, std::unique_ptr<Partitioner> rule) {
+    Policy policy;
+    policy.partitioner = std::move(rule);
+    contenders.push_back({std::move(name), std::move(policy), kEffort});
+  };
+  add_rule("prices", make_prices(knobs, fleet, options.energy_weight));
   for (const char* name : {"none/shortest-remaining", "none/edf", "none/apparent-tardiness",
                            "count/shortest-remaining", "count/apparent-tardiness",
                            "count/slowest-on-time", "count/cedf", "greedy"}) {
     auto policy = make_policy(name, fleet, options);
     SM_CHECK(policy.has_value());
-    contenders.push_back({name, std::move(*policy)});
+    const int effort = policy->placer ? 1 : kEffort;
+    contenders.push_back({name, std::move(*policy), effort});
   }
+  add_rule("prices, a quarter", make_prices(knobs, fleet, options.energy_weight, 0.25));
+  add_rule("prices, four times", make_prices(knobs, fleet, options.energy_weight, 4));
+  add_rule("queue-prices, a quarter", make_queue_prices(options.energy_weight, {0.5, true}));
+  add_rule("queue-prices", make_queue_prices(options.energy_weight));
+  add_rule("queue-prices, no waits", make_queue_prices(options.energy_weight, {2, false}));
+  add_rule("queue-prices, four times, no waits",
+           make_queue_prices(options.energy_weight, {8, false}));
   for (const Pattern& pattern : patterns()) {
     Policy fixed;
     fixed.partitioner = make_static(layouts_of(fleet, pattern));

@@ -13,6 +13,7 @@ namespace smartmig {
 struct Contender {
   std::string name;  // For people.
   Policy policy;
+  int effort = 1;  // What it costs to simulate an instant under it, about, over the simplest.
 };
 
 // The same ones for every fleet, in the same order. `knobs` are for the rule by prices, which is

@@ -22,24 +22,9 @@ class Foresight : public Partitioner {
         terms_(terms),
         knobs_(knobs),
         contenders_(make_contenders(fleet, options, knobs)) {}
-  // A copy decides the same from here on; the room to look ahead in is its own.
-  Foresight(const Foresight& other)
-      : Partitioner(other),
-        options_(other.options_),
-        terms_(other.terms_),
-        knobs_(other.knobs_),
-        contenders_(other.contenders_),
-        demand_(other.demand_),
-        active_(other.active_),
-        looks_(other.looks_),
-        rests_(other.rests_),
-        credit_(other.credit_),
-        events_(other.events_),
-        next_look_(other.next_look_),
-        nothing_runs_since_(other.nothing_runs_since_),
-        tries_(other.tries_) {}
   std::unique_ptr<Partitioner> clone() const override { return std::make_unique<Foresight>(*this); }
 
+  bool corrects_beliefs() const override { return true; }
   bool stops_jobs() const override { return active().partitioner->stops_jobs(); }
   bool follows_operations() const override { return active().partitioner->follows_operations(); }
   TimeUs next_timer(TimeUs now) const override {
@@ -54,9 +39,11 @@ class Foresight : public Partitioner {
     demand_.begin(view.now());
     active_ = kFirst;
     looks_ = 0;
-    rests_.assign(contenders_.size(), 0);
+    evidence_.clear(contenders_.size());
     credit_ = terms_.credit_events;
-    events_ = next_look_ = 0;
+    events_ = 0;
+    to_pay_ = 0;
+    earned_us_ = view.now();
     nothing_runs_since_ = kNever;
     tries_ = 0;
     for (Contender& contender : contenders_) {
@@ -71,7 +58,8 @@ class Foresight : public Partitioner {
     demand_.observe(view);
     for (std::size_t i = 0; i < contenders_.size(); ++i)
       if (i != active_) contenders_[i].policy.partitioner->watch(view);
-    if (view.jobs_in_system() > 0 && view.events() >= next_look_) look_ahead(view);
+    earn(view);
+    if (view.jobs_in_system() > 0 && to_pay_ <= 0 && credit_ >= 0) look_ahead(view);
     leave_no_job_for_ever(view);
     active().partitioner->decide(view, decision);
   }
@@ -115,46 +103,65 @@ class Foresight : public Partitioner {
     Present present;
     std::optional<Look> look;
   };
+  // A copy of the policy decides the same from here on, and makes room of its own.
+  struct OwnRoom {
+    OwnRoom() = default;
+    OwnRoom(const OwnRoom&) {}
+    std::unique_ptr<Room> own;
+  };
 
   Room& room(const View& view) {
-    if (room_) return *room_;
-    room_ = std::make_unique<Room>(view.fleet(), terms_.most_gpus);
-    room_->look.emplace(room_->sample, make_contenders(room_->sample.fleet(), options_, knobs_),
-                        view);
-    return *room_;
+    if (room_.own) return *room_.own;
+    Room& room = *(room_.own = std::make_unique<Room>(view.fleet(), terms_.most_gpus));
+    room.look.emplace(room.sample, make_contenders(room.sample.fleet(), options_, knobs_), view);
+    return room;
   }
 
   void look_ahead(const View& view) {
     Room& room = this->room(view);
-    const double share = room.sample.share();
-    credit_ += terms_.events_for_each_event * share * static_cast<double>(view.events() - events_);
-    events_ = view.events();
-    if (credit_ < 0) {
-      next_look_ = events_ + events_to_earn(-credit_, share);
-      return;
-    }
+    share_ = room.sample.share();
     Random random(options_.seed, "look", looks_);
     room.sample.draw(random);
     look_at_present(view, room.sample, random, room.present);
     LookTerms terms = terms_.look;
-    terms.future.arrivals = static_cast<std::size_t>(std::clamp(
-        terms_.arrivals_for_each_job * static_cast<double>(room.present.jobs.size()),
-        static_cast<double>(terms_.least_arrivals), static_cast<double>(terms_.most_arrivals)));
-    terms.per_watt_minute = options_.energy_weight * 8 * demand_.jobs_a_day(view.now());
-    const Look::Answer answer = room.look->choose(view, room.present, terms, active_, contenders_,
-                                                  rests_, Random(options_.seed, "futures", looks_));
+    const double busy_arrivals = demand_.busy_arrivals() * room.sample.fleet().gpu_count();
+    terms.future.arrivals = arrivals_to_draw(room.present.jobs.size(), busy_arrivals);
+    terms.later_arrivals = terms_.later_arrivals * busy_arrivals;
+    terms.per_watt_minute = options_.energy_weight * kPapersGpus * demand_.jobs_a_day(view.now());
+    const Look::Answer answer =
+        room.look->choose(view, room.present, terms, active_, contenders_, evidence_,
+                          Random(options_.seed, "futures", looks_));
     ++looks_;
     credit_ -= static_cast<double>(answer.events);
-    next_look_ = events_ + events_to_earn(static_cast<double>(answer.events), share);
+    to_pay_ = static_cast<double>(answer.events);
     if (answer.best == active_) return;
     switch_to(answer.best, view);
   }
 
-  // Events of the fleet until so many simulated ones have been earned.
-  long events_to_earn(double simulated, double share) const {
-    const double each =
-        terms_.events_for_each_event + terms_.credit_for_each_event * std::max(0., credit_);
-    return std::max(1L, static_cast<long>(simulated / each / share));
+  // Enough to see out the jobs of the present. A busy time that has lasted so long is expected to
+  // last as long again.
+  std::size_t arrivals_to_draw(std::size_t jobs, double busy_arrivals) const {
+    const double for_jobs = terms_.arrivals_for_each_job * static_cast<double>(jobs);
+    const double arrivals =
+        std::max(std::clamp<double>(for_jobs, terms_.least_arrivals, terms_.most_arrivals_for_jobs),
+                 std::min<double>(busy_arrivals, terms_.most_arrivals));
+    return static_cast<std::size_t>(arrivals);
+  }
+
+  // The fleet's events, and the time between them, pay for the last look; then there may be
+  // another.
+  void earn(const View& view) {
+    const auto seen = static_cast<double>(view.events() - events_);
+    if (seen == 0) return;
+    const double events = share_ * seen;
+    const double hours = static_cast<double>(view.now() - earned_us_) / kHourUs;
+    events_ = view.events();
+    earned_us_ = view.now();
+    const double earned =
+        std::min(terms_.events_for_each_event * events + terms_.events_for_each_hour * hours,
+                 terms_.most_for_each_event * seen);
+    to_pay_ -= earned + terms_.credit_for_each_event * events * std::max(0., credit_);
+    credit_ = std::min(credit_ + earned, terms_.credit_events);
   }
 
   PolicyOptions options_;
@@ -164,13 +171,15 @@ class Foresight : public Partitioner {
   Demand demand_;
   std::size_t active_ = kFirst;
   std::uint64_t looks_ = 0;
-  std::vector<int> rests_;  // Looks that each contender is left out of.
-  double credit_ = 0;
-  long events_ = 0;     // Of the fleet, as of the last look.
-  long next_look_ = 0;  // Not before so many of them.
+  Evidence evidence_;
+  double credit_ = 0;     // Simulated events,
+  double to_pay_ = 0;     // and what is left to earn of what the last look took.
+  double share_ = 1;      // Of the fleet that is simulated.
+  long events_ = 0;       // Of the fleet, that have paid,
+  TimeUs earned_us_ = 0;  // and when they did.
   TimeUs nothing_runs_since_ = kNever;
   int tries_ = 0;  // Contenders tried since then.
-  std::unique_ptr<Room> room_;
+  OwnRoom room_;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ struct FutureTerms {
 };
 
 struct Future {
-  JobTable table;
+  JobTable table;  // The jobs of the present, then arrivals in order.
   Standing standing;
 };
 

@@ -67,7 +67,8 @@ const watchCards = page => page.evaluate(() => {
   new MutationObserver(note).observe(document.getElementById('map'), {subtree: true, childList: true, characterData: true, attributes: true});
 });
 
-// Half as fast as real boards: each step takes longer than the page needs to see it, also on a busy machine.
+// Half as fast as real boards: each step takes longer than the page needs to see it, also on a busy machine. A job with time
+// to spare would wait for the first one's GPU, which draws power already.
 test('jobs from the form are cut slices for, and the map shows it as it happens', () => withController(['--speed', '0.5'], async ({url}) => {
   const {page, problems, asked, close} = await openDashboard(browser, url);
   await page.waitForFunction(() => document.querySelectorAll('.gpu').length === 8 && [...document.querySelectorAll('.gpu .layout')].every(each => each.textContent === '7'));
@@ -75,7 +76,7 @@ test('jobs from the form are cut slices for, and the map shows it as it happens'
   await watchCards(page);
   await submit(page, {profile: 'resnet50-inference', work_s: 120, deadline_s: 400, name: '<img src=x onerror=alert(1)>'});
   await page.getByText('Job 1 is taken.').waitFor();
-  await submit(page, {profile: 'bert-training', work_s: 300, deadline_s: 4000, name: 'nightly'});
+  await submit(page, {profile: 'bert-training', work_s: 300, deadline_s: 500, name: 'nightly'});
   await page.getByText('Job 2 is taken.').waitFor();
   await page.locator('#map .slice.inference').waitFor();
   await page.locator('#map .slice.training').waitFor();
