@@ -16,6 +16,38 @@ constexpr double kPriorVariance =
 constexpr BeliefCorrection::Features kSlopeSd = {0.5, 0.3, 0.3};
 constexpr double kMostLn = 5;  // No estimate is corrected by more than about 150 times.
 
+using Features = BeliefCorrection::Features;
+using Matrix = std::array<Features, BeliefCorrection::kFeatures>;
+
+// x with matrix * x = right; the matrix is symmetric and positive definite.
+Features solution(Matrix matrix, const Features& right) {
+  Features x = right;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (std::size_t r = i + 1; r < x.size(); ++r) {
+      const double times = matrix[r][i] / matrix[i][i];
+      for (std::size_t c = i; c < x.size(); ++c) matrix[r][c] -= times * matrix[i][c];
+      x[r] -= times * x[i];
+    }
+  }
+  for (std::size_t i = x.size(); i-- > 0;) {
+    for (std::size_t c = i + 1; c < x.size(); ++c) x[i] -= matrix[i][c] * x[c];
+    x[i] /= matrix[i][i];
+  }
+  return x;
+}
+
+// How much of the sum of squares slopes explain, with the features' products and their products
+// with what is explained.
+double explained_by(const Features& slopes, const Matrix& products, const Features& with) {
+  double explained = 0;
+  for (std::size_t i = 0; i < slopes.size(); ++i) {
+    explained += 2 * slopes[i] * with[i];
+    for (std::size_t k = 0; k < slopes.size(); ++k)
+      explained -= slopes[i] * products[i][k] * slopes[k];
+  }
+  return explained;
+}
+
 }  // namespace
 
 BeliefCorrection::Features BeliefCorrection::features(const Job& job, double estimate_us) {
@@ -54,42 +86,24 @@ void BeliefCorrection::add(const Features& features, double ratio) {
 void BeliefCorrection::solve() {
   mean_error_ = error_ / (count_ + kPriorJobs);
   for (std::size_t i = 0; i < kFeatures; ++i) means_[i] = sum_[i] / count_;
-  std::array<Features, kFeatures> a{};
-  Features b{};
+  Matrix products{};
+  Features with_error{};
   for (std::size_t i = 0; i < kFeatures; ++i) {
-    b[i] = with_error_[i] - means_[i] * error_;
+    with_error[i] = with_error_[i] - means_[i] * error_;
     for (std::size_t k = 0; k <= i; ++k)
-      a[i][k] = a[k][i] = products_[i][k] - count_ * means_[i] * means_[k];
+      products[i][k] = products[k][i] = products_[i][k] - count_ * means_[i] * means_[k];
   }
   const double about_mean = error_squares_ - error_ * error_ / count_;
-  double noise = (about_mean + kPriorJobs * kPriorVariance) / (count_ + kPriorJobs);
+  const auto noise_beside = [&](double explained) {
+    return (std::max(0., about_mean - explained) + kPriorJobs * kPriorVariance) /
+           (count_ + kPriorJobs);
+  };
+  double noise = noise_beside(0);
   for (int round = 0; round < 2; ++round) {
-    auto matrix = a;
-    slopes_ = b;
-    for (std::size_t i = 0; i < kFeatures; ++i) {
-      const double trust = noise / (kSlopeSd[i] * kSlopeSd[i]);
-      matrix[i][i] += trust;
-      slopes_[i] += trust * kPriorSlopes[i];
-    }
-    // Gauss; the matrix is symmetric and positive definite.
-    for (std::size_t i = 0; i < kFeatures; ++i) {
-      for (std::size_t r = i + 1; r < kFeatures; ++r) {
-        const double times = matrix[r][i] / matrix[i][i];
-        for (std::size_t c = i; c < kFeatures; ++c) matrix[r][c] -= times * matrix[i][c];
-        slopes_[r] -= times * slopes_[i];
-      }
-    }
-    for (std::size_t i = kFeatures; i-- > 0;) {
-      for (std::size_t c = i + 1; c < kFeatures; ++c) slopes_[i] -= matrix[i][c] * slopes_[c];
-      slopes_[i] /= matrix[i][i];
-    }
-    double explained = 0;
-    for (std::size_t i = 0; i < kFeatures; ++i) {
-      explained += 2 * slopes_[i] * b[i];
-      for (std::size_t k = 0; k < kFeatures; ++k) explained -= slopes_[i] * a[i][k] * slopes_[k];
-    }
-    noise = (std::max(0., about_mean - explained) + kPriorJobs * kPriorVariance) /
-            (count_ + kPriorJobs);
+    Matrix ridge = products;
+    for (std::size_t i = 0; i < kFeatures; ++i) ridge[i][i] += noise / (kSlopeSd[i] * kSlopeSd[i]);
+    slopes_ = solution(ridge, with_error);
+    noise = noise_beside(explained_by(slopes_, products, with_error));
   }
 }
 

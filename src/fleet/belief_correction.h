@@ -16,7 +16,6 @@ class BeliefCorrection {
   // What is known of a job whose work was estimated to take `estimate_us` on its largest size.
   static constexpr std::size_t kFeatures = 3;
   using Features = std::array<double, kFeatures>;
-  static constexpr Features kPriorSlopes = {0, 0, 0};
   static Features features(const Job& job, double estimate_us);
 
   void clear() { *this = {}; }
@@ -46,7 +45,7 @@ class BeliefCorrection {
   bool exact_ = false;
   double mean_error_ = 0;
   Features means_{};
-  Features slopes_ = kPriorSlopes;
+  Features slopes_{};
 };
 
 }  // namespace smartmig

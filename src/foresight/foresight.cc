@@ -160,7 +160,7 @@ class Foresight : public Partitioner {
     const double earned =
         std::min(terms_.events_for_each_event * events + terms_.events_for_each_hour * hours,
                  terms_.most_for_each_event * seen);
-    to_pay_ -= earned + terms_.credit_for_each_event * events * std::max(0., credit_);
+    to_pay_ -= earned + terms_.credit_for_each_event * seen * std::max(0., credit_);
     credit_ = std::min(credit_ + earned, terms_.credit_events);
   }
 

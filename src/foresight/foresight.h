@@ -12,7 +12,7 @@ namespace smartmig {
 // How far ahead it looks, and how often. What looking costs is counted in simulated instants: so
 // many for each event of the fleet and for each hour that passes on the fleet's clock, and a credit
 // from which a run that is only beginning takes more. On a fleet of which a sample is simulated an
-// event counts for the sample's share.
+// event counts for the sample's share, but takes as much of the credit.
 struct ForesightTerms {
   LookTerms look;
   std::size_t most_gpus = 32;           // Of a sample.
