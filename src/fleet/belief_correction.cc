@@ -6,7 +6,7 @@
 namespace smartmig {
 namespace {
 
-constexpr double kKept = 1 - 1. / 1000;  // Of a job's weight at each later end.
+constexpr double kKept = 1 - 1. / 1000;  // Each later end multiplies a job's weight by this.
 constexpr double kExact = 0.05;          // Estimates are taken as right while ...
 constexpr double kMostly = 0.9;          // ... so many of them are within that.
 // Before any job has ended: the mean error is 0, and so are the slopes, with these deviations.

@@ -35,7 +35,7 @@ class BeliefCorrection {
   double arrived_ = 0;
   // Sums over the jobs that ended, of which earlier ones count less and less.
   double count_ = 0;
-  double right_ = 0;  // Those whose estimate was right.
+  double right_ = 0;  // Jobs whose estimate was right.
   Features sum_{};
   std::array<Features, kFeatures> products_{};
   Features with_error_{};

@@ -29,7 +29,7 @@ class Evidence {
   struct Difference {
     double mean = 0;
     double error = 0;    // Standard error of the mean.
-    double futures = 0;  // As many as these have to tell.
+    double futures = 0;  // Independent futures that would tell as much.
   };
   Difference more(std::size_t a, std::size_t b) const;
 
@@ -57,7 +57,7 @@ class Evidence {
   std::size_t added_ = 0;
   std::vector<Rest> rests_;
   double least_ = 0;  // Sum over the futures of this look of the least cost.
-  int futures_ = 0;   // Of this look.
+  int futures_ = 0;   // Futures of this look.
 };
 
 }  // namespace smartmig

@@ -174,7 +174,7 @@ class Foresight : public Partitioner {
   Evidence evidence_;
   double credit_ = 0;     // Simulated events,
   double to_pay_ = 0;     // and what is left to earn of what the last look took.
-  double share_ = 1;      // Of the fleet that is simulated.
+  double share_ = 1;      // The part of the fleet that is simulated.
   long events_ = 0;       // Of the fleet, that have paid,
   TimeUs earned_us_ = 0;  // and when they did.
   TimeUs nothing_runs_since_ = kNever;

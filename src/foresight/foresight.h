@@ -15,7 +15,7 @@ namespace smartmig {
 // event counts for the sample's share, but takes as much of the credit.
 struct ForesightTerms {
   LookTerms look;
-  std::size_t most_gpus = 32;           // Of a sample.
+  std::size_t most_gpus = 32;           // The largest sample that is simulated.
   double arrivals_for_each_job = 4;     // In a future, for each job of the present;
   double least_arrivals = 16;           // at least and
   double most_arrivals_for_jobs = 400;  // at most so many.

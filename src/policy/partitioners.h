@@ -26,7 +26,7 @@ std::unique_ptr<Partitioner> make_greedy();
 std::unique_ptr<Partitioner> make_prices(const SmartmigKnobs& knobs, const Fleet& fleet,
                                          double energy_weight, double price = 1);
 struct QueuePriceStyle {
-  double price = 2;   // Of slices, times what the queue says.
+  double price = 2;   // Multiplies the price that the queue gives.
   bool waits = true;  // For a slice that others are on, for a limited time.
 };
 std::unique_ptr<Partitioner> make_queue_prices(double energy_weight,
